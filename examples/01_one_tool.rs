@@ -38,8 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("- {}: {}, {need}. {about}", param.name, param.json_type);
     }
 
-    let registry = Registry::new();
-    registry.add(tool)?;
+    let registry = Registry::of(tool)?;
     let invoker = Invoker::new(&registry)?;
 
     // A model sends a name and arguments as text; even if that is not JSON, the outcome is a result.

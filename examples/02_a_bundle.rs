@@ -11,8 +11,7 @@
 
 use std::error::Error;
 
-use serde_json::json;
-use toolwright::{CallContext, CallScope, Caller, Param, State, ToolCall, ToolError, tools};
+use toolwright::{CallContext, CallScope, Caller, Param, State, ToolCall, ToolError, json, tools};
 use toolwright::{Invoker, Registry};
 
 /// The bundle: its methods share its fields.
@@ -60,8 +59,7 @@ impl Param for Author {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(Letters { paper: "blue" })?;
+    let registry = Registry::of(Letters { paper: "blue" })?;
     let tool = registry.get("write_letter").ok_or("it was just added")?;
     for param in tool.params() {
         println!("{}: {}", param.name, param.description.unwrap_or_default());

@@ -18,8 +18,7 @@
 
 use std::error::Error;
 
-use serde_json::json;
-use toolwright::{Args, HandlerContext, Invoker, Registry, Tool, ToolCall, ToolError};
+use toolwright::{Args, HandlerContext, Invoker, Registry, Tool, ToolCall, ToolError, json};
 
 /// A schema as another system might publish it.
 const THERMOSTAT: &str = r#"{
@@ -59,8 +58,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             println!("- {}: {}{default}", param.name, param.json_type);
         }
     }
-    let registry = Registry::new();
-    registry.add(vec![calculate_area, set_heating])?;
+    let registry = Registry::of([calculate_area, set_heating])?;
     let invoker = Invoker::new(&registry)?;
     for (name, arguments) in [
         ("calculate_area", json!({"width": 2.5, "height": 4})),

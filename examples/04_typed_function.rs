@@ -11,13 +11,10 @@
 
 use std::error::Error;
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-// The derive names `schemars`; the re-export is the version that fits.
-use toolwright::{HandlerContext, Invoker, Json, JsonSchema, Registry, Tool, ToolCall, schemars};
+use toolwright::{HandlerContext, Invoker, Json, Registry, Tool, ToolCall, json, tool_type};
 
 /// Whose books to find.
-#[derive(Deserialize, JsonSchema)]
+#[tool_type]
 struct Author {
     /// The author's family name.
     name: String,
@@ -26,10 +23,10 @@ struct Author {
 }
 
 /// What was found.
-#[derive(Serialize, JsonSchema)]
+#[tool_type]
 struct Books {
     author: String,
-    titles: Vec<&'static str>,
+    titles: Vec<String>,
 }
 
 const CATALOG: [(&str, &str, u16); 3] =
@@ -39,7 +36,7 @@ fn books_by(author: Author, _: HandlerContext) -> Json<Books> {
     let (author, since) = (author.name, author.since.unwrap_or_default());
     let all = CATALOG.iter();
     let found = all.filter(|(by, _, year)| *by == author && *year >= since);
-    let titles = found.map(|(_, title, _)| *title).collect();
+    let titles = found.map(|(_, title, _)| (*title).to_owned()).collect();
     Json(Books { author, titles })
 }
 
@@ -57,8 +54,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{}", output.as_value());
     }
 
-    let registry = Registry::new();
-    registry.add(tool)?;
+    let registry = Registry::of(tool)?;
     let invoker = Invoker::new(&registry)?;
     let call = ToolCall::new("books_by_author", json!({"name": "Woolf", "since": 1926}));
     let result = invoker.invoke(&call).await;

@@ -28,8 +28,7 @@ fn summarize_instructions(
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(summarize_instructions::prompt())?;
+    let registry = Registry::of(summarize_instructions::prompt())?;
     let invoker = Invoker::new(&registry)?;
 
     for prompt in invoker.snapshot()?.prompts() {

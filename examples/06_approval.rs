@@ -16,10 +16,8 @@
 
 use std::error::Error;
 
-use futures::future::BoxFuture;
-use serde_json::json;
 use toolwright::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approver, Invoker, Registry, ToolCall, tool,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Invoker, Registry, ToolCall, json, tool,
 };
 
 /// Refunds an order. This cannot be undone.
@@ -34,32 +32,26 @@ fn order_price(order: String) -> String {
     format!("{order} cost 80 EUR")
 }
 
-/// Decides by rules; a terminal or a web page would ask the user here.
-struct RefundApprover;
-
-impl Approver for RefundApprover {
-    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
-        let (title, arguments) = (request.tool.title.as_deref(), request.arguments);
-        println!("{}? {arguments}", title.unwrap_or_default());
-        let order = &arguments["order"];
-        let decision = match arguments["euros"].as_f64() {
-            Some(_) if order == "A-1" => request.answer("A-1 was refunded yesterday"),
-            Some(euros) if euros > 500.0 => request.deny("ask the manager"),
-            Some(euros) if euros > 50.0 => request.edit(json!({"order": order, "euros": 50})),
-            _ => request.approve(),
-        };
-        Box::pin(async { decision })
+/// Decides by rules; a terminal or a web page, which has to wait for the user, implements `Approver`.
+fn decide(request: ApprovalRequest<'_>) -> ApprovalDecision {
+    let (title, arguments) = (request.tool.title.as_deref(), request.arguments);
+    println!("{}? {arguments}", title.unwrap_or_default());
+    let order = &arguments["order"];
+    match arguments["euros"].as_f64() {
+        Some(_) if order == "A-1" => request.answer("A-1 was refunded yesterday"),
+        Some(euros) if euros > 500.0 => request.deny("ask the manager"),
+        Some(euros) if euros > 50.0 => request.edit(json!({"order": order, "euros": 50})),
+        _ => request.approve(),
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(vec![issue_refund::tool(), order_price::tool()])?;
+    let registry = Registry::of([issue_refund::tool(), order_price::tool()])?;
     // Destructive tools always need approval; in this view, all tools do.
     let view = registry.all();
     let view = view.map_policy(|_, policy| policy.approval = ApprovalPolicy::Always);
-    let invoker = Invoker::builder(view).approver(RefundApprover).build()?;
+    let invoker = Invoker::builder(view).approver(decide).build()?;
     for (name, arguments) in [
         ("order_price", json!({"order": "A-7"})),
         ("issue_refund", json!({"order": "A-7", "euros": 20})),

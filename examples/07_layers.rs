@@ -53,8 +53,7 @@ impl Layer for Watch {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(share_price::tool())?;
+    let registry = Registry::of(share_price::tool())?;
     let limit = RateLimit::new(2, Duration::from_secs(3600));
     let view = registry.all();
     // From the outside in: rate limit, outer, (arguments, approval), cache, retry, inner.

@@ -20,9 +20,8 @@
 
 use std::error::Error;
 
-use serde_json::json;
-use toolwright::{Invoker, Registry, ToolCall, ToolError, tool};
-use toolwright_guard::{Jail, SafeHttp};
+use toolwright::guard::{Jail, SafeHttp};
+use toolwright::{Invoker, Registry, ToolCall, ToolError, json, tool};
 
 /// Reads a text file of the project.
 #[tool(read_only, blocking)]

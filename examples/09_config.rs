@@ -14,8 +14,7 @@
 
 use std::error::Error;
 
-use serde_json::json;
-use toolwright::{Config, ConfigSources, Invoker, Registry, ToolCall, ToolError, tool};
+use toolwright::{Config, ConfigSources, Invoker, Registry, ToolCall, ToolError, json, tool};
 
 /// A config file; the variable `TOOLWRIGHT_EXAMPLE_GREETING` would override it.
 const TOML: &str = r#"
@@ -51,8 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{setting}");
     }
 
-    let registry = Registry::new();
-    registry.add(example_tool::tool())?;
+    let registry = Registry::of(example_tool::tool())?;
     let invoker = Invoker::builder(&registry).config(config).build()?;
     for name in ["Ada", "Bob"] {
         let call = ToolCall::new("example_tool", json!({ "name": name }));

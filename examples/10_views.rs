@@ -19,8 +19,7 @@
 
 use std::error::Error;
 
-use serde_json::json;
-use toolwright::{Invoker, Registry, RegistryError, ToolCall, View, tool};
+use toolwright::{Invoker, Registry, RegistryError, ToolCall, View, json, tool};
 
 /// Lists a customer's orders.
 #[tool(read_only)]

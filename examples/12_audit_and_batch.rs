@@ -37,8 +37,7 @@ fn open_valve(number: u32) -> Result<&'static str, &'static str> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(vec![read_sensor::tool(), open_valve::tool()])?;
+    let registry = Registry::of([read_sensor::tool(), open_valve::tool()])?;
     // One record per call: caller, tool and outcome, but only a digest of the arguments.
     let records = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&records);

@@ -14,15 +14,14 @@
 
 use std::error::Error;
 
-use serde::Deserialize;
 use toolwright::schema::Dialect;
 use toolwright::wire::ToolPlanner;
-use toolwright::{Invoker, JsonSchema, Registry, ToolCall, schemars, tool};
+use toolwright::{Invoker, Registry, ToolCall, tool, tool_type};
 
-#[derive(Deserialize, JsonSchema)]
+#[tool_type]
 struct Nights(#[schemars(range(min = 1, max = 30))] u8);
 
-#[derive(Deserialize, JsonSchema)]
+#[tool_type]
 #[serde(rename_all = "lowercase")]
 enum Extra {
     Breakfast,
@@ -42,8 +41,7 @@ fn book_room(nights: Nights, extra: Option<Extra>) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(book_room::tool())?;
+    let registry = Registry::of(book_room::tool())?;
     let invoker = Invoker::new(&registry)?;
     let tools = invoker.snapshot()?;
 

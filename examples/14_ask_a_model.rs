@@ -21,7 +21,7 @@ use assistant_tools as _;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::discover()?;
-    let chat = Chat::new(DemoModel::new(), &Invoker::new(&registry)?);
+    let chat = Chat::new(&Invoker::new(&registry)?, DemoModel::new());
 
     for question in ["What is the weather in London?", "Convert that to Fahrenheit"] {
         let ask = chat.message().conversation("weather").user(question);

@@ -31,11 +31,10 @@ async fn count(to: u32, progress: Progress) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(count::tool())?;
+    let registry = Registry::of(count::tool())?;
     let model =
         ScriptedModel::new().calls("count", r#"{"to":3}"#).replies("I counted to three for you.");
-    let chat = Chat::new(model, &Invoker::new(&registry)?);
+    let chat = Chat::new(&Invoker::new(&registry)?, model);
 
     let mut events = chat.message().user("Count to three.").stream();
     while let Some(event) = events.next().await {

@@ -8,12 +8,11 @@
 
 use std::error::Error;
 
-use serde::Deserialize;
 use toolwright::chat::{Chat, Message};
 use toolwright::testing::ScriptedModel;
-use toolwright::{Content, Invoker, JsonSchema, Registry, schemars};
+use toolwright::{Content, Invoker, Registry, tool_type};
 
-#[derive(Deserialize, JsonSchema)]
+#[tool_type]
 struct Person {
     name: String,
     born: i32,
@@ -24,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let model = ScriptedModel::new()
         .replies(r#"{"name": "Ada Lovelace", "born": "in 1815"}"#)
         .replies(r#"{"name": "Ada Lovelace", "born": 1815}"#);
-    let chat = Chat::new(model.clone(), &Invoker::new(Registry::new())?);
+    let chat = Chat::new(&Invoker::new(Registry::new())?, model.clone());
 
     let person: Person = chat.message().user("Who wrote the first program?").extract().await?;
     println!("{}, born {}", person.name, person.born);

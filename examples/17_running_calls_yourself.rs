@@ -29,13 +29,12 @@ fn burn_note(name: String) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(vec![read_note::tool(), burn_note::tool()])?;
+    let registry = Registry::of([read_note::tool(), burn_note::tool()])?;
     let tools = Invoker::new(&registry)?;
     let model = ScriptedModel::new()
         .calls_all([("read_note", r#"{"name":"today"}"#), ("burn_note", r#"{"name":"today"}"#)])
         .replies("You have to buy milk; I could not burn the note.");
-    let chat = Chat::new(model, &tools);
+    let chat = Chat::new(&tools, model);
 
     let mut response =
         chat.message().user("What is to do? Then burn it.").manual_calls().call().await?;

@@ -11,10 +11,9 @@
 
 use std::error::Error;
 
-use serde_json::json;
 use toolwright::chat::{ApprovalResponse, Chat};
 use toolwright::testing::ScriptedModel;
-use toolwright::{Invoker, Registry, tool};
+use toolwright::{Invoker, Registry, json, tool};
 
 /// Sends money. This cannot be undone.
 #[tool(destructive, title = "Send money")]
@@ -25,12 +24,11 @@ fn send_money(to: String, euros: u32) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(send_money::tool())?;
+    let registry = Registry::of(send_money::tool())?;
     let model = ScriptedModel::new()
         .calls("send_money", r#"{"to":"Bob","euros":1000}"#)
         .replies("Bob has his money.");
-    let chat = Chat::new(model, &Invoker::new(&registry)?);
+    let chat = Chat::new(&Invoker::new(&registry)?, model);
 
     let request = chat.message().conversation("bank").user("Pay Bob.");
     let response = request.call().await?;

@@ -47,13 +47,12 @@ async fn tools_of(request: TurnRequest) -> Result<String, ChatError> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let registry = Registry::new();
-    registry.add(vec![add::tool(), subtract::tool()])?;
+    let registry = Registry::of([add::tool(), subtract::tool()])?;
     let model = FnModel::new(|request| {
         let names = request.tools.iter().map(|tool| tool.spec().name.as_str());
         names.collect::<Vec<_>>().join(", ")
     });
-    let chat = Chat::builder(model, &Invoker::new(&registry)?).resolver(shout).build();
+    let chat = Chat::builder(&Invoker::new(&registry)?, model).resolver(shout).build();
 
     let message = || chat.message();
     println!("all: {}", tools_of(message()).await?);

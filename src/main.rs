@@ -6,5 +6,5 @@ use std::process::ExitCode;
 use assistant_tools as _;
 
 fn main() -> ExitCode {
-    toolwright::cli::run()
+    toolwright::app!().name("toolwright").run()
 }

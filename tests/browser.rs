@@ -25,5 +25,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn people_use_the_console_in_a_browser() {
     let files = files(&real::root().join("tests/browser"));
-    browser::run(&files, Path::new(env!("CARGO_BIN_EXE_toolwright")));
+    let program = Path::new(env!("CARGO_BIN_EXE_toolwright"));
+    let nested = program.with_file_name("examples/nested_server");
+    assert!(nested.exists(), "it is not built: cargo build --example nested_server");
+    browser::run(&files, program);
 }

@@ -41,9 +41,11 @@ fn json(arguments: &[&str]) -> Value {
 fn help_teaches_what_to_try_next() {
     let (code, out, _) = run(&["--help"]);
     assert_eq!(code, Some(0));
-    for next in ["tools list", "tools show convert_temperature", "tools call convert_temperature"] {
+    for next in ["tools list", "tools show get_city_time", "tools call get_city_time city=Tokyo"] {
         assert!(out.contains(next), "{out}");
     }
+    let (code, out, _) = run(&["tools", "call", "get_city_time", "city=Tokyo"]);
+    assert!(code == Some(0) && out.contains("JST"), "{out}");
 }
 
 #[test]
@@ -363,6 +365,45 @@ fn settings_of_a_tool_are_followed() {
     let (code, _, err) = run_in(&folder, &["tools", "call", "get_city_time", "city=Oslo"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("--yes"), "{err}");
+}
+
+#[test]
+fn settings_of_the_cluster_are_shown_without_a_password() {
+    let file =
+        "[cluster]\nbus = \"nats://ada:hunter2@one:4222,ada:hunter2@two\"\nnode = \"eu-1\"\n";
+    let folder = project("toolwright.toml", file);
+    let (code, out, err) = run_in(&folder, &["config", "show"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(out.contains("cluster.bus = nats://***@two (toolwright.toml:2)"), "{out}");
+    assert!(out.contains("cluster.node = eu-1 (toolwright.toml:3)"), "{out}");
+    let mut command = toolwright(&["config", "show"]);
+    command.env("TOOLWRIGHT_CLUSTER_BUS", "tls://hunter2@three").arg("--project-dir");
+    let (_, out, _) = output_parts(&command.arg(folder.path()).output().unwrap());
+    assert!(out.contains("cluster.bus = tls://***@three (TOOLWRIGHT_CLUSTER_BUS)"), "{out}");
+    assert!(!out.contains("hunter2"), "{out}");
+    let misspelt = project("toolwright.toml", "[cluster]\nbuss = \"store\"\n");
+    let (code, _, err) = run_in(&misspelt, &["config", "show"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("did you mean `bus`?"), "{err}");
+}
+
+#[test]
+fn a_bus_that_cannot_be_used_is_refused_with_what_to_do() {
+    let folder = project("toolwright.toml", "store = \"sqlite:here.sqlite\"\n");
+    let serve = |bus: &str| {
+        let mut command = toolwright(&["serve", "--port", "0", "--model", "demo", "--bus", bus]);
+        command.current_dir(folder.path());
+        output_parts(&command.output().unwrap())
+    };
+    for bus in ["store", "nats://localhost", "postgres://localhost/shop"] {
+        let (code, _, err) = serve(bus);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(
+            err.contains("--bus: a bus connects nodes that share a store, and SQLite is for one"),
+            "{err}"
+        );
+        assert!(err.contains("pass --store postgres://HOST/DATABASE"), "{err}");
+    }
 }
 
 #[test]

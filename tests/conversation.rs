@@ -49,7 +49,7 @@ impl Approver for DenyingApprover {
 fn chat(model: impl Model) -> Chat {
     let registry = Registry::discover().unwrap();
     let tools = Invoker::new(&registry).unwrap();
-    Chat::builder(model, &tools).approver(DenyingApprover).build()
+    Chat::builder(&tools, model).approver(DenyingApprover).build()
 }
 
 fn vendor(vendor: &str, mock: &Aimock, path: &str) -> Arc<dyn Model> {

@@ -10,12 +10,16 @@ use std::time::Duration;
 use serde_json::Value;
 use toolwright::chat::{Append, Entry, Store as _};
 
+#[path = "conversations/assign.rs"]
+mod assign;
 #[path = "support/command_output.rs"]
 mod command_output;
 #[path = "conversations/export_import.rs"]
 mod export_import;
 #[path = "conversations/list_show_delete.rs"]
 mod list_show_delete;
+#[path = "conversations/quota_commands.rs"]
+mod quota_commands;
 #[path = "conversations/resume.rs"]
 mod resume;
 #[expect(dead_code, reason = "the tests of the stores need more of it")]

@@ -38,6 +38,74 @@ fn no_two_public_types_of_the_facade_share_a_name() {
     assert_eq!(shared_names(&types), Vec::<String>::new());
 }
 
+/// What an example may import: the facade, the standard library, and the frameworks that a program plugs it into.
+const IMPORTED: [&str; 5] = ["toolwright", "std", "axum", "tower", "tracing_subscriber"];
+
+#[test]
+fn examples_in_the_documentation_import_from_the_facade_only() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pending = vec![root.join("crates"), root.join("docs"), root.join("README.md")];
+    let (mut wrong, mut examples) = (Vec::new(), 0);
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            pending.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let is_source = path.extension().is_some_and(|extension| extension == "rs")
+            && path.components().any(|part| part.as_os_str() == "src");
+        let is_page = path.extension().is_some_and(|extension| extension == "md");
+        if !is_source && !is_page {
+            continue;
+        }
+        let mut in_example = false;
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let line = match is_page {
+                true => line,
+                false => match line.trim_start().strip_prefix("//") {
+                    Some(comment) => comment.trim_start_matches(['/', '!']).trim_start(),
+                    None => "",
+                },
+            };
+            if line.starts_with("```") {
+                in_example = !in_example;
+                examples += usize::from(in_example);
+            }
+            if in_example && imported_crate(line).is_some_and(|name| !IMPORTED.contains(&name)) {
+                wrong.push(format!("{}: {line}", path.display()));
+            }
+        }
+    }
+    assert!(examples > 100, "{examples} examples");
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// The crate that a line of an example imports from; hidden lines count, items of the example itself do not.
+fn imported_crate(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let line = line.strip_prefix("# ").unwrap_or(line).trim_start();
+    let path = line.strip_prefix("pub ").unwrap_or(line).strip_prefix("use ")?;
+    let path = path.strip_prefix("::").unwrap_or(path);
+    let name = path.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    let is_local =
+        ["crate", "self", "super"].contains(&name) || name.starts_with(char::is_uppercase);
+    (!is_local).then_some(name)
+}
+
+#[test]
+fn the_crate_of_an_import_is_recognized_wherever_the_line_stands() {
+    for (line, name) in [
+        ("use futures::stream;", Some("futures")),
+        ("# use toolwright_guard::Jail;", Some("toolwright_guard")),
+        ("    use ::serde::Serialize;", Some("serde")),
+        ("use my_tools as _;", Some("my_tools")),
+        ("use super::tools;", None),
+        ("use Shape::*;", None),
+        ("let used = 1;", None),
+    ] {
+        assert_eq!(imported_crate(line), name, "{line}");
+    }
+}
+
 #[test]
 fn a_name_with_two_definitions_is_found_through_globs_and_renames() {
     let crates = parse_crates([
@@ -201,10 +269,11 @@ fn find(crates: &Crates, at: &ModulePath, name: &str) -> Option<Target> {
     })
 }
 
-/// A type of a foreign crate or of a macro is recognized by its upper camel case.
+/// A type of a foreign crate or of a macro is recognized by its upper camel case. A derive has the name of its trait.
 fn unknown_target(path: &[String]) -> Target {
     let name = path.last().unwrap();
-    match name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase) {
+    let is_camel_case = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
+    match is_camel_case && path[0] != "toolwright_macros" {
         true => Target::Type(path.join("::")),
         false => Target::Value,
     }

@@ -1,9 +1,9 @@
 //! Servers that are killed, terminated, or lose their database or their clock: nothing that was acknowledged is lost, and
 //! nothing happens twice.
 //!
-//! The server is `tests/kill/program.rs`. Its clients record what it acknowledges; afterwards the journals are compared with
-//! that. `TOOLWRIGHT_KILLS` sets the number of kills, `TOOLWRIGHT_DATABASE_CRASHES` of crashes of PostgreSQL, and
-//! `TOOLWRIGHT_KILL_SEED` the random numbers.
+//! The server is the `serve` command of `tests/kill/program.rs`. Its clients record what it acknowledges; afterwards the
+//! journals are compared with that. `TOOLWRIGHT_KILLS` sets the number of kills, `TOOLWRIGHT_DATABASE_CRASHES` of crashes of
+//! PostgreSQL, and `TOOLWRIGHT_KILL_SEED` the random numbers.
 
 #![cfg(unix)]
 #![expect(
@@ -22,16 +22,19 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolwright::testing::SeededRng;
 
-#[path = "kill/client.rs"]
+#[path = "support/api_client/address.rs"]
+mod address;
+#[path = "support/api_client/client.rs"]
 mod client;
-#[path = "kill/history.rs"]
+#[path = "support/api_client/history.rs"]
 mod history;
-#[path = "kill/http.rs"]
+#[expect(dead_code, reason = "the tests of a cluster need more of it")]
+#[path = "support/api_client/http.rs"]
 mod http;
-#[path = "kill/journal.rs"]
+#[path = "support/api_client/journal.rs"]
 mod journal;
 #[path = "kill/process.rs"]
 mod process;
@@ -73,8 +76,8 @@ fn sqlite_launcher(directory: &Path) -> Launcher {
 }
 
 fn postgres_launcher(directory: &Path, server: &Server) -> Launcher {
-    // Under the name of the process before, a lease need not expire first.
-    let (url, node) = (server.url("postgres"), Some("the only one"));
+    // Under the name of the process before, the sweeper need not wait until its leases expire.
+    let (url, node) = (server.url("postgres"), Some("the-only-one"));
     Launcher { url, effects: directory.join("effects"), node, clock: None }
 }
 
@@ -136,10 +139,7 @@ fn run(name: &str, launcher: &Launcher, disturbance: &Disturbance<'_>) {
     };
     let seed = setting("TOOLWRIGHT_KILL_SEED", 7);
     let mut rng = SeededRng::new(seed);
-    let shared = Arc::new(Shared {
-        address: Default::default(),
-        opens_conversations: launcher.node.is_some(),
-    });
+    let shared = Arc::new(Shared::of_one_server());
     let (observed, observations) = channel();
     let is_over = Arc::new(AtomicBool::new(false));
     let mut process = start(launcher, &shared);
@@ -231,7 +231,7 @@ fn a_terminated_server_with_postgresql_leaves_a_full_inbox_to_the_next_one() {
 }
 
 fn terminate_with_full_inbox(launcher: &Launcher) {
-    let shared = Arc::new(Shared { address: Default::default(), opens_conversations: false });
+    let shared = Arc::new(Shared::of_one_server());
     let process = start(launcher, &shared);
     let mut client = Client::new(&shared, "c".to_owned(), SeededRng::new(7), None);
     assert_eq!(client.send_message("hang"), Acknowledgement::Accepted);
@@ -248,4 +248,48 @@ fn terminate_with_full_inbox(launcher: &Launcher) {
     let journal = client.settle();
     assert_eq!(journal.turns.len(), 1 + MAX_WAITING);
     history::check(&client, &journal, &history::read_effects(&launcher.effects));
+}
+
+/// Checks events of a turn with one call: the kinds of them, after a snapshot.
+fn check_events_of_one_turn(kinds: &[&str]) {
+    let result = json!({ "callId": "look-1", "outcome": "ok" });
+    let text = json!([{ "text": "look 1" }]);
+    let entries = [
+        json!({ "id": "1", "what": { "user": { "content": text } } }),
+        json!({ "id": "2", "what": { "finished": { "result": result } } }),
+        json!({ "id": "3", "what": { "step": { "step": { "text": "Done." } } } }),
+        json!({ "id": "4", "what": { "ended": { "end": { "end": "answered" } } } }),
+    ];
+    let lines = entries.iter().map(|entry| format!("\n{entry}"));
+    let journal = journal::Journal::parse(&lines.collect::<String>());
+    let events = ["snapshot"].iter().chain(kinds).zip(1..).map(|(kind, seq)| {
+        let event = match *kind {
+            "snapshot" => json!({ "type": kind, "entries": [] }),
+            "said" => json!({ "type": kind, "content": text }),
+            "result" => json!({ "type": kind, "result": result }),
+            _ => json!({ "type": kind, "end": "answered", "content": [{ "text": "Done." }] }),
+        };
+        json!({ "seq": seq, "event": event })
+    });
+    history::check_events(&events.collect::<Vec<Value>>(), &journal);
+}
+
+#[test]
+fn events_that_deliver_each_result_once_pass() {
+    check_events_of_one_turn(&["said", "result", "ended"]);
+    // A client that reconnected: the events of the turn follow the snapshot again, or not all of them.
+    check_events_of_one_turn(&["said", "result", "snapshot", "said", "result", "ended"]);
+    check_events_of_one_turn(&["said", "snapshot", "ended"]);
+}
+
+#[test]
+#[should_panic = "the result of look-1 is delivered twice"]
+fn a_result_that_is_delivered_twice_is_found() {
+    check_events_of_one_turn(&["said", "result", "result", "ended"]);
+}
+
+#[test]
+#[should_panic = "the result of look-1 is not delivered"]
+fn a_result_that_is_not_delivered_is_found() {
+    check_events_of_one_turn(&["said", "ended"]);
 }

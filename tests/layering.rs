@@ -1,6 +1,6 @@
 //! Dependencies point one way.
 //!
-//! `schema ← config ← core ← chat ← models, server ← cli ← toolwright ← the binary`; `macros` stands alone. A new edge needs a
+//! `schema ← config ← core ← chat ← models, server ← app ← cli ← toolwright ← the binary`; `macros` stands alone. A new edge needs a
 //! change of a table below, which a reviewer sees. Only normal dependencies count: a test may use what its crate may not.
 
 use std::process::Command;
@@ -13,10 +13,29 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The expansions name `::toolwright` paths only; the user's crate depends on that, the macros do not.
     ("toolwright-macros", &[]),
     ("toolwright-guard", &["toolwright-core", "toolwright-schema"]),
-    ("toolwright-chat", &["toolwright-core", "toolwright-schema"]),
+    ("toolwright-chat", &["toolwright-core", "toolwright-schema", "toolwright-search"]),
     ("toolwright-auth", &["toolwright-core"]),
-    ("toolwright-mcp", &["toolwright-auth", "toolwright-core", "toolwright-schema"]),
-    ("toolwright-models", &["toolwright-chat", "toolwright-core", "toolwright-schema"]),
+    ("toolwright-bus", &["toolwright-core"]),
+    (
+        "toolwright-mcp",
+        &[
+            "toolwright-auth",
+            "toolwright-bus",
+            "toolwright-core",
+            "toolwright-schema",
+            "toolwright-search",
+        ],
+    ),
+    (
+        "toolwright-models",
+        &[
+            "toolwright-chat",
+            "toolwright-core",
+            "toolwright-demo",
+            "toolwright-schema",
+            "toolwright-search",
+        ],
+    ),
     ("toolwright-testing", &["toolwright-chat", "toolwright-core", "toolwright-models"]),
     ("toolwright-store", &["toolwright-chat", "toolwright-core", "toolwright-schema"]),
     ("toolwright-telemetry", &[]),
@@ -26,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "toolwright-server",
         &[
             "toolwright-auth",
+            "toolwright-bus",
             "toolwright-chat",
             "toolwright-core",
             "toolwright-mcp",
@@ -33,14 +53,28 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "toolwright-cli",
+        "toolwright-app",
         &[
+            "toolwright-auth",
+            "toolwright-bus",
             "toolwright-chat",
             "toolwright-core",
-            "toolwright-demo",
+            "toolwright-mcp",
+            "toolwright-models",
+            "toolwright-server",
+            "toolwright-store",
+        ],
+    ),
+    (
+        "toolwright-cli",
+        &[
+            "toolwright-app",
+            "toolwright-chat",
+            "toolwright-core",
             "toolwright-mcp",
             "toolwright-models",
             "toolwright-schema",
+            "toolwright-search",
             "toolwright-server",
             "toolwright-store",
             "toolwright-telemetry",
@@ -49,15 +83,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "toolwright",
         &[
+            "toolwright-app",
             "toolwright-auth",
+            "toolwright-bus",
             "toolwright-chat",
             "toolwright-cli",
             "toolwright-core",
             "toolwright-demo",
+            "toolwright-guard",
             "toolwright-macros",
             "toolwright-mcp",
             "toolwright-models",
             "toolwright-schema",
+            "toolwright-search",
             "toolwright-server",
             "toolwright-store",
             "toolwright-telemetry",
@@ -65,8 +103,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("assistant-tools", &["toolwright"]),
-    ("guarded-tools", &["toolwright", "toolwright-guard"]),
-    ("toolwright-app", &["assistant-tools", "toolwright"]),
+    ("guarded-tools", &["toolwright"]),
+    ("toolwright-assistant", &["assistant-tools", "toolwright"]),
     ("toolwright-bench", &["toolwright"]),
     ("xtask", &[]),
 ];
@@ -164,7 +202,7 @@ fn a_crate_of_tools_compiles_no_server_database_or_http() -> Result<(), String> 
 #[test]
 fn the_program_compiles_no_telemetry_unless_asked() -> Result<(), String> {
     let brings = |features: &[&str]| -> Result<bool, String> {
-        let tree = tree(&[&["--package", "toolwright-app"], features].concat())?;
+        let tree = tree(&[&["--package", "toolwright-assistant"], features].concat())?;
         Ok(nodes(&tree).any(|(_, name)| is_of(ON_REQUEST, name)))
     };
     assert!(!brings(&[])?, "ON_REQUEST keeps it out of the program");

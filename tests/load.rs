@@ -12,13 +12,13 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use toolwright::chat::{EntryBody, Store, TurnEnd};
-use toolwright::server::ServerBuilder;
+use toolwright::server::{Mount, ServerBuilder};
 use toolwright::store::SqliteStore;
 use toolwright::testing::FnModel;
 use toolwright::{Invoker, Registry};
 
 /// The default of `TOOLWRIGHT_LOAD_CONVERSATIONS`.
-const CONVERSATIONS: usize = 4_000;
+const CONVERSATIONS: usize = 2_000;
 
 /// Connections; each waits for a response before it sends the next request.
 const CONNECTIONS: usize = 64;
@@ -76,7 +76,8 @@ async fn every_accepted_message_is_answered_and_the_others_get_retry_after() {
     let file = directory.path().join("conversations.sqlite");
     let store = SqliteStore::open(&file).await.unwrap();
     let invoker = Invoker::new(Registry::new()).unwrap();
-    let site = ServerBuilder::new(invoker, FnModel::echo()).store(store, "SQLite").build().unwrap();
+    let server = ServerBuilder::new(invoker, FnModel::echo()).store(store, "SQLite");
+    let site = server.mount(Mount::api()).build().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
     let (end, ended) = oneshot::channel::<()>();

@@ -121,7 +121,7 @@ fn a_check_of_an_unreachable_server_reports_the_reason() {
         (&missing, "404", 1),
         (&missing, "check that it runs, and speaks MCP there", 1),
         (&locked, "wants authorization", 1),
-        (&locked, "set its `authorization` in toolwright.toml", 1),
+        (&locked, "set its `authorization`, or `oauth = \"shared\"`, in toolwright.toml", 1),
         ("ftp://127.0.0.1/mcp", "begins with https:// or http://", 1),
         ("no-such-program", "cannot start `no-such-program`", 1),
         ("true", "check that it runs, and speaks MCP there", 1),

@@ -158,12 +158,34 @@ describe("a chat with the demo model", () => {
     }
   });
 
+  it("suggests messages made from the tools' examples, each of which leads to a call", async (t) => {
+    const { page, turn, screenshot } = await openPage(t, server.url);
+    const suggestions = page.locator(".suggestion");
+    await suggestions.first().waitFor();
+    await screenshot("suggestions");
+    const calls = [];
+    for (const text of await suggestions.allTextContents()) {
+      await page.getByRole("button", { name: text, exact: true }).click();
+      await turn(0)
+        .getByRole("button", { name: /Done|Needs your decision/ })
+        .waitFor();
+      calls.push([text, await turn(0).locator(".call-name").textContent()]);
+      await page.getByRole("link", { name: "New conversation" }).click();
+    }
+    assert.deepEqual(calls, [
+      ["Tell me the current date and time in the server's time zone", "get_current_time"],
+      ["Tell me the current time in Tokyo", "get_city_time"],
+      ["Refund order A-1042 to the customer's card: amount 20", "issue_refund"],
+      ["Tell me the weather in Tokyo", "get_weather"],
+    ]);
+  });
+
   it("sends a suggestion when it is clicked, and keeps the draft", async (t) => {
     const { page, message, waitForTurns, turn } = await openPage(t, server.url);
     await message.fill("Something else");
-    await page.getByRole("button", { name: "What time is it in Tokyo?", exact: true }).click();
+    await page.getByRole("button", { name: "Tell me the current time in Tokyo", exact: true }).click();
     await waitForTurns(1);
-    assert.equal(await turn(0).locator(".bubble p").textContent(), "What time is it in Tokyo?");
+    assert.equal(await turn(0).locator(".bubble p").textContent(), "Tell me the current time in Tokyo");
     await turn(0).locator(".prose", { hasText: "JST" }).waitFor();
     assert.equal(await message.inputValue(), "Something else");
   });

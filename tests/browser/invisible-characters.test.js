@@ -123,7 +123,7 @@ describe("invisible characters", () => {
         description: "Harmless\u200b: `rm\u2060 -rf`",
         inputSchema: {},
       };
-      const view = callCard({ specOf: () => spec, decide: async () => {} });
+      const view = callCard({ specOf: () => spec, mayApprove: () => true, decide: async () => {} });
       const call = {
         id: "1",
         tool: spec.name,

@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let shop = SideEffects::new(log, points.clone());
     let invoker = Invoker::builder(&registry).state(shop).build()?;
     let watched = ObservedStore::new(Arc::clone(&store), points.clone());
-    let chat = Chat::builder(OrderModel::new(points.clone()), &invoker)
+    let chat = Chat::builder(&invoker, OrderModel::new(points.clone()))
         .store(watched)
         .node("the only one")
         .build();

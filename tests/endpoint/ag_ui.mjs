@@ -59,7 +59,7 @@ const kinds = (events) => events.map((event) => event.type);
 
 for (const approved of [true, false]) {
   const assistant = agent(`agui-refund-${approved}`);
-  assistant.addMessage({ id: "u1", role: "user", content: "Refund 25 dollars for order A-1" });
+  assistant.addMessage({ id: "u1", role: "user", content: "Refund 25 euros for order A-1" });
   const events = await run(assistant);
   assert.equal(events.at(-1).outcome.type, "interrupt", JSON.stringify(events.at(-1)));
   const [interrupt] = assistant.pendingInterrupts;

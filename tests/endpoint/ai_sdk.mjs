@@ -45,7 +45,7 @@ const text = (message) => message.parts.filter((part) => part.type === "text").m
 
 {
   // A call that needs approval waits, and goes on in the same message.
-  const question = userMessage("Refund 25 dollars for order A-1");
+  const question = userMessage("Refund 25 euros for order A-1");
   const asked = await message(await send("ai-2", [question]));
   const call = asked.parts.find((part) => part.type === "tool-issue_refund");
   assert.equal(call?.state, "approval-requested", JSON.stringify(asked));

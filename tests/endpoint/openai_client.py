@@ -59,7 +59,7 @@ def tools_of_the_caller(client, model):
 
 
 def refusals(client, model):
-    refund = [{"role": "user", "content": "Refund 25 dollars for order A-1"}]
+    refund = [{"role": "user", "content": "Refund 25 euros for order A-1"}]
     answer = client.chat.completions.create(model=model, messages=refund)
     assert "approv" in answer.choices[0].message.content, answer
     try:

@@ -4,8 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Condvar, Mutex};
-use std::time::Duration;
+
+use serde_json::Value;
 
 /// How the server is started.
 pub(crate) struct Launcher {
@@ -21,7 +21,12 @@ pub(crate) struct Launcher {
 impl Launcher {
     pub(crate) fn start(&self) -> ServerProcess {
         let mut command = Command::new(program());
-        command.arg(&self.url).arg(&self.effects).arg(self.node.unwrap_or("-"));
+        command.args(["serve", "--json", "--addr", "127.0.0.1:0", "--log", "error", "--store"]);
+        command.arg(&self.url);
+        // No settings of this machine: neither variables nor a file in the current directory.
+        command.env_clear().current_dir(self.effects.parent().unwrap());
+        command.env("TOOLWRIGHT_EFFECTS_FILE", &self.effects);
+        command.envs(self.node.map(|node| ("TOOLWRIGHT_CLUSTER_NODE", node)));
         if let Some(clock) = &self.clock {
             command.env("LD_PRELOAD", &clock.library);
             command.env("FAKETIME_TIMESTAMP_FILE", &clock.offset);
@@ -30,9 +35,16 @@ impl Launcher {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().parse().unwrap_or_else(|_| panic!("{:?}", child.wait()));
+        let address = announced_address(&line);
+        let address = address.unwrap_or_else(|| panic!("`{line}`, then {:?}", child.wait()));
         ServerProcess { child, address }
     }
+}
+
+/// The address in the line that `serve --json` prints when it listens.
+fn announced_address(line: &str) -> Option<SocketAddr> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    line["url"].as_str()?.strip_prefix("http://")?.strip_suffix('/')?.parse().ok()
 }
 
 /// Built with the tests, beside the examples.
@@ -67,43 +79,6 @@ impl Drop for ServerProcess {
         // SIGKILL, which cannot be handled.
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// The address of the server that runs now, for the clients.
-#[derive(Default)]
-pub(crate) struct CurrentAddress(Mutex<State>, Condvar);
-
-#[derive(Clone, Copy, Default)]
-struct State {
-    address: Option<SocketAddr>,
-    /// True if no other server follows for these clients.
-    is_last: bool,
-}
-
-impl CurrentAddress {
-    pub(crate) fn set(&self, address: Option<SocketAddr>) {
-        self.0.lock().unwrap().address = address;
-        self.1.notify_all();
-    }
-
-    /// Ends the waiting of clients that are left.
-    pub(crate) fn end(&self) {
-        *self.0.lock().unwrap() = State { address: None, is_last: true };
-        self.1.notify_all();
-    }
-
-    /// Waits for a server; `None` if no other one follows.
-    pub(crate) fn wait(&self) -> Option<SocketAddr> {
-        let state = self.0.lock().unwrap();
-        let is_down = |state: &mut State| state.address.is_none() && !state.is_last;
-        self.1.wait_while(state, is_down).unwrap().address
-    }
-
-    /// Waits before the next poll, shorter if the server changes.
-    pub(crate) fn pause(&self) {
-        let state = self.0.lock().unwrap();
-        drop(self.1.wait_timeout(state, Duration::from_millis(20)).unwrap());
     }
 }
 

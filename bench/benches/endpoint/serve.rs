@@ -35,7 +35,7 @@ pub(crate) async fn serve_named(name: &str, pace: u64) {
             let script =
                 ScriptedModel { id: ModelId::new("script", ""), pace: Duration::from_millis(pace) };
             let invoker = Invoker::new(Registry::new()).unwrap();
-            let server = ServerBuilder::new(invoker, script).build().unwrap();
+            let server = ServerBuilder::new(invoker, script).mount_all().build().unwrap();
             println!("{addr}");
             server.serve(listener, std::future::pending()).await.unwrap();
         }

@@ -1,10 +1,16 @@
-//! Compares the store with plain sqlx for the same bytes, and a long conversation with a short one.
+//! Compares the store with plain sqlx for the same bytes, a long conversation with a short one, and a turn from the inbox with one
+//! without it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
-use toolwright::chat::{Append, Entry, HistoryWindow, Store};
+use toolwright::chat::{
+    Append, Attended, Chat, Entry, HeldLease, HistoryWindow, InboxBody, InboxHandler, InboxItem,
+    MessagePart, Store, TurnStatus, attend, load_path,
+};
+use toolwright::{Content, Role};
 use toolwright_bench::{Comparison, Table};
 
 use crate::plain_sqlx::PlainSqlx;
@@ -112,8 +118,67 @@ pub(crate) fn compare_calls(runtime: &Runtime, name: &str, store: &Arc<dyn Store
         .run()
 }
 
-/// The window of a conversation of 10,000 entries, and the same with a branch after its first turn.
-pub(crate) fn compare_branch(runtime: &Runtime, name: &str, store: &Arc<dyn Store>) -> Table {
+/// Has a chat answer the messages of an inbox.
+struct InboxTurns(Chat);
+
+impl InboxHandler for InboxTurns {
+    fn on_acquired(&self, _: &Arc<HeldLease>) {}
+
+    fn resume<'a>(&'a self, _: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
+        Box::pin(async { None })
+    }
+
+    fn handle<'a>(
+        &'a self,
+        item: InboxItem,
+        lease: &'a Arc<HeldLease>,
+    ) -> BoxFuture<'a, Option<TurnStatus>> {
+        Box::pin(async move {
+            let mut request = self.0.message().conversation(&*lease.lease().conversation);
+            if let InboxBody::Message { parts, .. } = item.body.clone() {
+                for part in parts {
+                    request = request.message_in_role(part.role, part.content);
+                }
+            }
+            let request = request.held_lease(Arc::clone(lease)).inbox_item(item);
+            request.call().await.unwrap();
+            Some(TurnStatus::Over)
+        })
+    }
+}
+
+/// A turn with a call whose message is pushed into the inbox and attended to, as a server does, and one without an inbox.
+pub(crate) fn compare_inbox(runtime: &Runtime, name: &str, store: &Arc<dyn Store>) -> Table {
+    let chat = sample_conversation::build_chat(store);
+    let (handler, mut n) = (InboxTurns(sample_conversation::build_chat(store)), 0_usize);
+    Comparison::new(format!("{name}: a turn with one call, and its message"), runtime)
+        .add_async_function("asked directly", async move || {
+            chat.message().conversation("direct").user("And now?").call().await.unwrap();
+            "ok"
+        })
+        .add_async_function("pushed, attended to and ended", async move || {
+            n += 1;
+            let content = vec![Content::text("And now?")];
+            let parts = vec![MessagePart { role: Role::User, content }];
+            let (model, after, client_tools) = (None, None, Vec::new());
+            let body = InboxBody::Message { parts, model, after, client_tools };
+            let item = InboxItem::new(format!("{n:016x}"), n as u64, body);
+            store.push_inbox("attended", &item, usize::MAX).await.unwrap().unwrap();
+            let duration = Duration::from_secs(600);
+            let attended = attend(store, "attended", "bench", duration, &handler).await.unwrap();
+            assert_eq!(attended, Attended::Done);
+            "ok"
+        })
+        .run()
+}
+
+/// Conversations of 10,000 entries, one of them with a branch after its first turn: the window that the next turn reads, and the
+/// whole path that a client is shown.
+pub(crate) fn compare_branch(
+    runtime: &Runtime,
+    name: &str,
+    store: &Arc<dyn Store>,
+) -> (Table, Table) {
     let turns = 10_000 / sample_conversation::ENTRIES_PER_TURN;
     for room in ["linear", "branched"] {
         runtime.block_on(sample_conversation::append_turns(store, room, turns));
@@ -130,8 +195,29 @@ pub(crate) fn compare_branch(runtime: &Runtime, name: &str, store: &Arc<dyn Stor
             "ok"
         }
     };
-    Comparison::new(format!("{name}: the window of a conversation of 10,000 entries"), runtime)
+    let title = |what: &str| format!("{name}: {what} of a conversation of 10,000 entries");
+    let windows = Comparison::new(title("the window"), runtime)
         .add_async_function("linear", load("linear"))
         .add_async_function("on a branch after the first turn", load("branched"))
-        .run()
+        .run();
+    let last = turns * sample_conversation::ENTRIES_PER_TURN - 1;
+    let last = sample_conversation::sample_entry(last).id;
+    let path = |room: &'static str, at: Option<String>| {
+        async move || {
+            let entries = load_path(store, room, at.as_deref()).await.unwrap();
+            assert_eq!(entries.len() < 100, room == "branched" && at.is_none());
+            "ok"
+        }
+    };
+    // Not the same number of entries: a branch is opened without those beside it.
+    let paths = Comparison::new(title("the path"), runtime)
+        .add_async_function("all entries, without a path", async || {
+            store.load("branched").await.unwrap();
+            "ok"
+        })
+        .add_async_function("linear", path("linear", None))
+        .add_async_function("beside the branch", path("branched", Some(last)))
+        .add_async_function("on the branch", path("branched", None))
+        .run();
+    (windows, paths)
 }

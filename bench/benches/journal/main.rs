@@ -1,4 +1,4 @@
-//! The cost of appending an entry, of loading a conversation, and of a turn in a long conversation.
+//! The cost of appending an entry, of loading a conversation, of a turn in a long one, and of opening a branch.
 
 #![allow(
     clippy::expect_used,
@@ -52,7 +52,9 @@ fn print_tables(runtime: &Runtime, name: &str, floor: Option<PlainSqlx>, store: 
     println!("{}", comparisons::compare_load(runtime, name, floor, store));
     println!("{}", comparisons::compare_by_length(runtime, name, store));
     println!("{}", comparisons::compare_calls(runtime, name, store));
-    println!("{}", comparisons::compare_branch(runtime, name, store));
+    println!("{}", comparisons::compare_inbox(runtime, name, store));
+    let (windows, paths) = comparisons::compare_branch(runtime, name, store);
+    println!("{windows}\n{paths}");
 }
 
 fn with_rate(table: Table) -> Table {

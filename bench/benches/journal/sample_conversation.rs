@@ -72,6 +72,6 @@ pub(crate) fn build_chat_with(store: &Arc<dyn Store>, read_only: bool) -> Chat {
         Some(Message::User(_)) => ModelReply::call(ToolCall::new("weather", "{}")),
         _ => ModelReply::text(WEATHER),
     });
-    let chat = Chat::builder(model, &Invoker::new(&registry).unwrap());
+    let chat = Chat::builder(&Invoker::new(&registry).unwrap(), model);
     chat.store(Arc::clone(store)).build()
 }

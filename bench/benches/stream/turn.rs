@@ -48,7 +48,7 @@ pub(crate) fn compare_turns(vendor: &str, runtime: &Runtime) -> Table {
     registry.add(weather::tool()).unwrap();
     let model =
         model_over_recording(vendor, answers.iter().map(|frames| pack_frames(frames)).collect());
-    let chat = Chat::new(model, &Invoker::new(registry).unwrap());
+    let chat = Chat::new(&Invoker::new(registry).unwrap(), model);
     Comparison::new(format!("{vendor}: a turn with one call"), runtime)
         .add_function("frames, serde_json, function", || {
             let call = baseline::parse_stream(vendor, black_box(&first)).arguments;

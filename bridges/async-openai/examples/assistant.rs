@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         async move { client.chat().create_stream(request).await }
     })?;
     let invoker = Invoker::new(Registry::discover()?)?;
-    let chat = Chat::builder(model, &invoker).approver(RefundApprover).build();
+    let chat = Chat::builder(&invoker, model).approver(RefundApprover).build();
 
     for question in SAMPLE_MESSAGES {
         println!("{question}");

@@ -36,7 +36,7 @@ use toolwright_models::{Bytes, ModelBuilder, Timeouts, Transport, WireRequest, W
 ///     let client = client.clone();
 ///     async move { client.responses().create_stream(request).await }
 /// })?;
-/// let chat = Chat::new(model, &Invoker::new(&Registry::discover()?)?);
+/// let chat = Chat::new(&Invoker::new(&Registry::discover()?)?, model);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn model<R: DeserializeOwned + 'static, C: Serialize + 'static, S, F>(

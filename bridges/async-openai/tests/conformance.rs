@@ -190,7 +190,7 @@ async fn run_conversation(bridge: &Bridge, model: Option<Arc<dyn Model>>) -> Vec
     let mut answers = Vec::new();
     if let (Some(model), Ok(offer)) = (model, bridge.export()) {
         // The loop asks its own approver, not the invoker.s.
-        let chat = Chat::builder(model, offer.invoker()).approver(DenyingApprover).build();
+        let chat = Chat::builder(offer.invoker(), model).approver(DenyingApprover).build();
         for question in CONVERSATION {
             let ask = chat.message().conversation("talk").user(question.question);
             match ask.call().await {

@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let invoker = Invoker::new(&Registry::discover()?)?;
     let model = GenaiModel::new(client, "demo").await?;
-    let chat = Chat::builder(model, &invoker).approver(RefundApprover).build();
+    let chat = Chat::builder(&invoker, model).approver(RefundApprover).build();
     for question in SAMPLE_MESSAGES {
         println!("{question}");
         let ask = chat.message().conversation("desk").user(question);

@@ -61,7 +61,7 @@ impl Framework for OpenAi {
 async fn run_conversation(bridge: &Bridge, adapter: AdapterKind, address: String) -> Vec<String> {
     let model = GenaiModel::new(client(adapter, address), "mock").await.unwrap();
     let offer = bridge.export().unwrap();
-    let chat = Chat::new(model, offer.invoker());
+    let chat = Chat::new(offer.invoker(), model);
     let mut answers = Vec::new();
     for question in CONVERSATION {
         let asked = chat.message().conversation("talk").user(question.question);

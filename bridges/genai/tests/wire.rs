@@ -105,7 +105,7 @@ fn called(index: usize, id: &str, arguments: &str) -> Value {
 
 async fn ask(client: Client, question: &str) -> Result<toolwright::chat::Response, ChatError> {
     let model = GenaiModel::new(client, "mock").await.unwrap();
-    Chat::new(model, &invoker()).message().user(question).call().await
+    Chat::new(&invoker(), model).message().user(question).call().await
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn calls_without_ids_are_told_apart() {
     let answers = [calls(1), calls(3), answer, cut].map(|body| (STREAM, body));
     let (client, sent) = provider(AdapterKind::Gemini, answers.to_vec());
     let model = GenaiModel::new(client, "mock").await.unwrap();
-    let chat = Chat::new(model, &invoker());
+    let chat = Chat::new(&invoker(), model);
     let response = chat.message().user("Add, and again.").call().await.unwrap();
     let mut ids: Vec<_> = response.results().into_iter().map(|result| result.call_id).collect();
     ids.sort();
@@ -247,7 +247,7 @@ async fn a_turn_pauses_and_a_picture_is_seen() {
     let answers = vec![chat(&[call], "tool_calls"), chat(&[json!({"content": "gone"})], "stop")];
     let (client, sent) = provider(AdapterKind::OpenAI, answers);
     let model = GenaiModel::new(client, "mock").await.unwrap();
-    let chat = Chat::new(model, &invoker());
+    let chat = Chat::new(&invoker(), model);
     let content = vec![Content::text("Erase this."), Content::image("image/png", b"\x89PNG")];
     let paused = chat.message().user(content).call().await.unwrap();
     let approved: Vec<ApprovalResponse> =
@@ -330,7 +330,7 @@ async fn a_name_that_genai_takes_for_the_providers_is_refused_or_rewritten() {
     let answer = messages(&[json!({"type": "message_stop"})]);
     let (client, sent) = provider(AdapterKind::Anthropic, vec![answer]);
     let model = GenaiModel::new(client, "mock").await.unwrap();
-    Chat::new(model, &invoker).message().user("Search.").call().await.unwrap();
+    Chat::new(&invoker, model).message().user("Search.").call().await.unwrap();
     let tool = sent.recv().unwrap()["tools"][0].take();
     assert!(tool["name"].as_str().unwrap().starts_with("web_search_"), "{tool}");
     assert_eq!(tool["type"], Value::Null);

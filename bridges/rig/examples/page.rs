@@ -43,7 +43,7 @@ pub(crate) async fn site() -> Result<Server, Box<dyn Error>> {
             answer(agent.clone(), message, session)
         });
     let server = ServerBuilder::new(invoker, DemoModel::new()).model_reason("a rig agent answers");
-    Ok(server.endpoint(endpoint).build()?)
+    Ok(server.endpoint(endpoint).mount_all().build()?)
 }
 
 #[tokio::main(flavor = "current_thread")]

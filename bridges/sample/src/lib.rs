@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 
 use tokio::net::TcpListener;
 use toolwright::demo::DemoModel;
-use toolwright::server::ServerBuilder;
+use toolwright::server::{Mount, ServerBuilder};
 use toolwright::{ApprovalDecision, ApprovalRequest, Approver, BoxFuture, Invoker, Registry};
 
 /// Starts the model, and returns the address that a client of OpenAI's is given: `http://127.0.0.1:PORT/v1`.
@@ -18,7 +18,9 @@ use toolwright::{ApprovalDecision, ApprovalRequest, Approver, BoxFuture, Invoker
 ///
 /// When there is no port to listen on.
 pub async fn start_demo_model() -> Result<String, Box<dyn Error>> {
-    let site = ServerBuilder::new(Invoker::new(Registry::new())?, DemoModel::new()).build()?;
+    let site = ServerBuilder::new(Invoker::new(Registry::new())?, DemoModel::new())
+        .mount(Mount::openai())
+        .build()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     tokio::spawn(async move { site.serve(listener, std::future::pending()).await });

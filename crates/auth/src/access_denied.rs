@@ -15,6 +15,11 @@ impl AccessDenied {
         Self { status, message: message.into(), challenge: None }
     }
 
+    pub(crate) fn unavailable() -> Self {
+        let message = "tokens cannot be verified now: try again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+
     pub(crate) fn with_challenge(mut self, challenge: &str) -> Self {
         self.challenge = HeaderValue::from_str(challenge).ok();
         self

@@ -20,6 +20,12 @@ pub enum AuthBuildError {
         /// What is wrong and what to write instead.
         message: String,
     },
+    /// The settings of sign-in are invalid.
+    #[error("sign-in: {message}")]
+    SignIn {
+        /// What is wrong and what to write instead.
+        message: String,
+    },
     /// A setting is missing or cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),

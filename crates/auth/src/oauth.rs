@@ -29,9 +29,9 @@ const DEFAULT_CLOCK_SKEW: Duration = Duration::from_secs(60);
 /// # Examples
 ///
 /// ```
-/// # use toolwright_core::{Invoker, Registry};
+/// # use toolwright::{Invoker, Registry};
 /// # let invoker = Invoker::new(&Registry::new())?;
-/// use toolwright_auth::{Authenticator, Jwks, ResourceServer, ScopeRule};
+/// use toolwright::auth::{Authenticator, Jwks, ResourceServer, ScopeRule};
 ///
 /// let oauth = ResourceServer::new("https://tools.example.com/mcp", Jwks::new("https://login.example.com")?)
 ///     .scope("tools:read", ScopeRule::read_only())
@@ -47,7 +47,7 @@ pub struct ResourceServer {
     audiences: Vec<String>,
     issuers: Vec<String>,
     verifier: Box<dyn TokenVerifier>,
-    rules: ScopeRules,
+    pub(crate) rules: ScopeRules,
     clock_skew: Duration,
 }
 

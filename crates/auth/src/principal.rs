@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 use toolwright_core::{Caller, Invoker, ToolSpec};
@@ -16,8 +16,10 @@ pub struct Principal {
     pub(crate) scoped_tools: Arc<ScopedTools>,
     /// Whether the credential names its subject: a shared token does not.
     pub(crate) is_identified: bool,
-    /// The scopes of the token, implied ones included; `None` without OAuth.
+    /// The scopes of its identity, implied ones included; `None` for a configured token and without credentials.
     pub(crate) scopes: Option<Arc<BTreeSet<String>>>,
+    pub(crate) display_name: Option<Arc<str>>,
+    pub(crate) roles: Arc<BTreeSet<String>>,
     pub(crate) expiry: Option<Expiry>,
 }
 
@@ -26,6 +28,17 @@ pub struct Principal {
 pub(crate) struct Expiry {
     pub(crate) wall_clock: SystemTime,
     pub(crate) deadline: Instant,
+}
+
+/// Timers are set no further ahead, whatever the expiry is.
+const MAX_TIMER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+impl Expiry {
+    /// Returns `None` if the time is not in the future.
+    pub(crate) fn new(at: SystemTime) -> Option<Self> {
+        let left = at.duration_since(SystemTime::now()).ok().filter(|left| !left.is_zero())?;
+        Some(Self { wall_clock: at, deadline: Instant::now() + left.min(MAX_TIMER) })
+    }
 }
 
 impl Principal {
@@ -40,6 +53,8 @@ impl Principal {
             scoped_tools: Arc::clone(all_tools),
             is_identified,
             scopes: None,
+            display_name: None,
+            roles: Arc::default(),
             expiry: None,
         }
     }
@@ -49,9 +64,24 @@ impl Principal {
         &self.caller
     }
 
-    /// Returns the scopes of its token, implied ones included.
+    /// Returns the scopes of its identity, implied ones included.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.scopes.iter().flat_map(|scopes| scopes.iter().map(String::as_str))
+    }
+
+    /// Returns the roles of its identity.
+    pub fn roles(&self) -> impl Iterator<Item = &str> {
+        self.roles.iter().map(String::as_str)
+    }
+
+    /// Returns true if its identity has this role.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.contains(role)
+    }
+
+    /// Returns the name that other people see; `None` if the identity has only a subject.
+    pub fn display_name(&self) -> Option<&str> {
+        self.display_name.as_deref()
     }
 
     /// Returns the invoker of the tools that it may use.
@@ -103,6 +133,7 @@ impl std::fmt::Debug for Principal {
         f.debug_struct("Principal")
             .field("caller", &self.caller)
             .field("scopes", &self.scopes)
+            .field("roles", &self.roles)
             .finish_non_exhaustive()
     }
 }

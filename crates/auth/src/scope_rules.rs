@@ -47,6 +47,7 @@ impl ScopeRule {
         self
     }
 
+    #[cfg(feature = "http")]
     pub(crate) fn none() -> Self {
         Self(Vec::new())
     }
@@ -73,6 +74,16 @@ pub(crate) struct ScopeRules {
 }
 
 impl ScopeRules {
+    /// Adds other rules.
+    pub(crate) fn merge(mut self, other: Option<Self>) -> Self {
+        if let Some(other) = other {
+            self.by_scope.extend(other.by_scope);
+            self.implied_scopes.extend(other.implied_scopes);
+            self.required_scopes.extend(other.required_scopes);
+        }
+        self
+    }
+
     /// Rejects names that a header cannot contain.
     pub(crate) fn validate(&self) -> Result<(), String> {
         let granting = self.by_scope.iter().map(|(scope, _)| scope);
@@ -90,6 +101,7 @@ impl ScopeRules {
     }
 
     /// Returns the scopes that have a rule or are required, for the metadata document.
+    #[cfg(feature = "oauth")]
     pub(crate) fn supported_scopes(&self) -> BTreeSet<&str> {
         let granting = self.by_scope.iter().map(|(scope, _)| scope);
         granting.chain(&self.required_scopes).map(String::as_str).collect()

@@ -18,7 +18,8 @@ pub struct ScopedTools {
 }
 
 impl ScopedTools {
-    pub(crate) fn unrestricted(invoker: Invoker) -> Self {
+    /// All tools of an invoker, without the limits of any scope.
+    pub fn unrestricted(invoker: Invoker) -> Self {
         Self { invoker, granted: None }
     }
 

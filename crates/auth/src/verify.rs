@@ -1,10 +1,12 @@
 //! The role that verifies tokens, and the claims that it returns.
 
-use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use futures::future::BoxFuture;
 use toolwright_core::Secret;
+
+use crate::identity::Identity;
+use crate::verify_error::VerifyError;
 
 mod jwks;
 mod static_tokens;
@@ -19,8 +21,8 @@ pub use static_tokens::StaticTokens;
 /// A closure is a verifier too, for tokens that only the authorization server can read:
 ///
 /// ```
-/// use toolwright_auth::{Claims, ResourceServer, VerifyError};
-/// use toolwright_core::Secret;
+/// use toolwright::auth::{Claims, ResourceServer, VerifyError};
+/// use toolwright::Secret;
 ///
 /// let oauth = ResourceServer::new("https://tools.example.com/mcp", async |token: Secret| {
 ///     // A request to the authorization server (RFC 7662) would be here.
@@ -61,10 +63,8 @@ where
 /// The claims of a verified token.
 #[derive(Clone, Debug)]
 pub struct Claims {
-    pub(crate) subject: String,
+    pub(crate) identity: Identity,
     pub(crate) audience: Vec<String>,
-    pub(crate) scopes: BTreeSet<String>,
-    pub(crate) expires: Option<SystemTime>,
     pub(crate) not_before: Option<SystemTime>,
 }
 
@@ -77,10 +77,8 @@ impl Claims {
         audience: impl IntoIterator<Item = A>,
     ) -> Self {
         Self {
-            subject: subject.into(),
+            identity: Identity::new(subject),
             audience: audience.into_iter().map(Into::into).collect(),
-            scopes: BTreeSet::new(),
-            expires: None,
             not_before: None,
         }
     }
@@ -88,14 +86,14 @@ impl Claims {
     /// Adds granted scopes.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-        self.scopes.extend(scopes.into_iter().map(Into::into));
+        self.identity = self.identity.scopes(scopes);
         self
     }
 
     /// Sets the expiry; without, the token does not expire.
     #[must_use]
     pub fn expires(mut self, at: SystemTime) -> Self {
-        self.expires = Some(at);
+        self.identity.expires_at = Some(at);
         self
     }
 
@@ -104,35 +102,5 @@ impl Claims {
     pub fn not_before(mut self, at: SystemTime) -> Self {
         self.not_before = Some(at);
         self
-    }
-}
-
-/// Why the claims of a token cannot be returned.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum VerifyError {
-    /// The token is invalid.
-    #[error("{reason}")]
-    InvalidToken {
-        /// Sent to the client: must not contain a part of the token.
-        reason: String,
-    },
-    /// Tokens cannot be verified now; the client may try again.
-    #[error("tokens cannot be verified now")]
-    Unavailable {
-        /// Logged, not sent to the client.
-        reason: String,
-    },
-}
-
-impl VerifyError {
-    /// The token is invalid; the client receives the reason.
-    pub fn invalid_token(reason: impl Into<String>) -> Self {
-        Self::InvalidToken { reason: reason.into() }
-    }
-
-    /// Tokens cannot be verified now; the reason is logged.
-    pub fn unavailable(reason: impl Into<String>) -> Self {
-        Self::Unavailable { reason: reason.into() }
     }
 }

@@ -5,24 +5,28 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use toolwright_core::{
-    ApprovalSigner, Approver, BoxFuture, CallScope, ErrorPolicy, Invoker,
-    RegisteredTool as ToolEntry, Snapshot, Tool,
+    ApprovalSigner, Approver, BoxFuture, CallScope, ErrorPolicy, Invoker, InvokerError,
+    RegisteredTool as ToolEntry, Registry, Snapshot, Tool,
 };
+use toolwright_search::CatalogCache;
 
 use crate::chat::event::ApprovalResponse;
+use crate::chat::tool_search::ToolSearch;
 use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
 use crate::journal::store::lease::{ConversationLocks, DEFAULT_LEASE_DURATION};
 use crate::journal::store::{MemoryStore, Store, random_hex};
 use crate::journal::window::HistoryWindow;
 use crate::model::price::Prices;
-use crate::model::{HostedTool, Model, ModelOptions, ToolChoice};
+use crate::model::usage::Usage;
+use crate::model::{HostedTool, Model, ModelId, ModelOptions, ToolChoice};
 use crate::turn::TurnLimits;
 
 pub(crate) mod event;
 pub(crate) mod response;
 pub(crate) mod stream;
 mod structured_output;
+pub(crate) mod tool_search;
 pub(crate) mod tool_selection;
 pub(crate) mod turn_request;
 
@@ -50,7 +54,7 @@ const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// let model = ScriptedModel::new()
 ///     .calls("add", r#"{"a": 2, "b": 3}"#)
 ///     .replies("It is 5.");
-/// let chat = Chat::new(model, &Invoker::new(&registry)?);
+/// let chat = Chat::new(&Invoker::new(&registry)?, model);
 /// let response = chat.message().user("What is 2 + 3?").call().await?;
 /// assert_eq!(response.text(), "It is 5.");
 /// assert_eq!(response.results()[0].text(), "5");
@@ -70,6 +74,8 @@ pub(crate) struct ChatInner {
     approval_signer: Mutex<Option<Arc<ApprovalSigner>>>,
     /// The tools of the last snapshot as a request carries them: models cache the `tools` array of a list by its pointer.
     tool_list: Mutex<Option<CachedToolList>>,
+    /// The indexes of the tools that models search.
+    pub(crate) catalogs: Arc<CatalogCache>,
     pub(crate) locks: ConversationLocks,
     /// The name under which it holds leases; random, unless [`ChatBuilder::node`] sets it.
     pub(crate) lease_holder: OnceLock<String>,
@@ -85,6 +91,7 @@ pub(crate) struct TurnOptions {
     pub(crate) system: Option<String>,
     pub(crate) hosted_tools: Vec<HostedTool>,
     pub(crate) tool_choice: ToolChoice,
+    pub(crate) tool_search: ToolSearch,
     pub(crate) model_options: ModelOptions,
     pub(crate) limits: TurnLimits,
     pub(crate) window: HistoryWindow,
@@ -114,13 +121,22 @@ impl<F: Fn(&str) -> Option<Tool> + Send + Sync + 'static> ToolResolver for F {
 }
 
 impl Chat {
-    /// Creates a chat of a model and the tools it may call, with the defaults for everything else.
-    pub fn new(model: impl Model, tools: &Invoker) -> Self {
-        Self::builder(model, tools).build()
+    /// Creates a chat of tools and the model that may call them, with the defaults for everything else.
+    pub fn new(tools: &Invoker, model: impl Model) -> Self {
+        Self::builder(tools, model).build()
     }
 
-    /// Starts building a chat of a model and the tools it may call.
-    pub fn builder(model: impl Model, tools: &Invoker) -> ChatBuilder {
+    /// Creates a chat of a model and all tools that are linked into the program, with the defaults for everything else.
+    ///
+    /// # Errors
+    ///
+    /// When two tools have the same name, or a tool needs state, a project directory or a setting.
+    pub fn discover(model: impl Model) -> Result<Self, InvokerError> {
+        Ok(Self::new(&Invoker::new(Registry::discover()?)?, model))
+    }
+
+    /// Starts building a chat of tools and the model that may call them.
+    pub fn builder(tools: &Invoker, model: impl Model) -> ChatBuilder {
         ChatBuilder(ChatInner {
             invoker: tools.clone(),
             store: Arc::new(MemoryStore::new()),
@@ -132,6 +148,7 @@ impl Chat {
                 system: None,
                 hosted_tools: Vec::new(),
                 tool_choice: ToolChoice::Auto,
+                tool_search: ToolSearch::default(),
                 model_options: ModelOptions::default(),
                 limits: TurnLimits::default(),
                 window: HistoryWindow::default(),
@@ -142,10 +159,16 @@ impl Chat {
             approval_timeout: DEFAULT_APPROVAL_TIMEOUT,
             approval_signer: Mutex::default(),
             tool_list: Mutex::default(),
+            catalogs: Arc::default(),
             locks: ConversationLocks::default(),
             lease_holder: OnceLock::new(),
             lease_duration: DEFAULT_LEASE_DURATION,
         })
+    }
+
+    /// Returns true if the price of a model is known, so that the cost of its steps is, too.
+    pub fn knows_price(&self, model: &ModelId) -> bool {
+        self.0.prices.cost(model, &Usage::default()).is_some()
     }
 
     /// Starts a request for a turn: add a message with [`TurnRequest::user`].
@@ -273,8 +296,22 @@ impl ChatBuilder {
 
     /// Offers a tool that the vendor runs; left out where the model's vendor does not have it.
     #[must_use]
-    pub fn hosted_tool(mut self, hosted: HostedTool) -> Self {
-        self.0.options.hosted_tools.push(hosted);
+    pub fn hosted_tool(mut self, hosted: impl Into<HostedTool>) -> Self {
+        self.0.options.hosted_tools.push(hosted.into());
+        self
+    }
+
+    /// Removes the hosted tools that `keep` rejects.
+    #[must_use]
+    pub fn retain_hosted_tools(mut self, keep: impl FnMut(&HostedTool) -> bool) -> Self {
+        self.0.options.hosted_tools.retain(keep);
+        self
+    }
+
+    /// Sets when the model searches for tools, instead of getting the definitions of all; see [`ToolSearch`].
+    #[must_use]
+    pub fn tool_search(mut self, search: impl Into<ToolSearch>) -> Self {
+        self.0.options.tool_search = search.into();
         self
     }
 
@@ -352,6 +389,13 @@ impl ChatBuilder {
     #[must_use]
     pub fn resolver(mut self, resolver: impl ToolResolver) -> Self {
         self.0.resolvers.push(Arc::new(resolver));
+        self
+    }
+
+    /// Adds resolvers that several chats share.
+    #[must_use]
+    pub fn resolvers(mut self, resolvers: impl IntoIterator<Item = Arc<dyn ToolResolver>>) -> Self {
+        self.0.resolvers.extend(resolvers);
         self
     }
 

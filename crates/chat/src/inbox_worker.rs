@@ -38,6 +38,11 @@ pub trait InboxHandler: Send + Sync {
         false
     }
 
+    /// Returns how long to wait for a lease that another holder has.
+    fn acquire_timeout(&self) -> Duration {
+        ACQUIRE_TIMEOUT
+    }
+
     /// The inbox is about to be read.
     fn before_read(&self) {}
 
@@ -69,7 +74,7 @@ pub async fn attend(
     handler: &dyn InboxHandler,
 ) -> Result<Attended, StoreError> {
     let held = HeldLease::acquire_within(
-        ACQUIRE_TIMEOUT,
+        handler.acquire_timeout(),
         Arc::clone(store),
         conversation,
         holder,
@@ -81,9 +86,7 @@ pub async fn attend(
     let held = Arc::new(held);
     handler.on_acquired(&held);
     held.run_while_renewing(take_items(store, conversation, &held, handler)).await?;
-    if let Some(held) = Arc::into_inner(held) {
-        held.release().await;
-    }
+    held.release().await;
     Ok(Attended::Done)
 }
 

@@ -202,7 +202,12 @@ impl Journal {
                 entry.after = after.take().map(str::to_owned);
             }
             entry.id = match item.take_if(|_| is_decision || is_message) {
-                Some(item) => item.id.clone(),
+                Some(item) => {
+                    if is_message {
+                        entry.client_tools = item.client_tools().to_vec();
+                    }
+                    item.id.clone()
+                }
                 None => random_hex(8)?,
             };
             if let EntryBody::ApprovalDecided { call, verdict, mac } = &mut body {
@@ -341,9 +346,11 @@ fn find_approval_request<'a>(
     })
 }
 
-/// Returns the ids of the decisions of a journal whose signature was not made with one of the keys.
-///
-/// Decisions without a signature are left out: an import removes it, and they let no call run.
+/// The signature of a decision that was imported begins with it. It signs another text, so that it approves nothing.
+const IMPORTED: &str = "imported:";
+
+/// Returns the ids of the decisions of a journal that were not signed with one of the keys, as a decision of this store or as an
+/// [imported](sign_imported_decisions) one.
 pub fn find_unsigned_decisions(
     keys: &[Secret],
     conversation: &str,
@@ -352,17 +359,50 @@ pub fn find_unsigned_decisions(
     let signer = ApprovalSigner::with_keys(keys.to_vec());
     let mut unsigned = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
-        if let EntryBody::ApprovalDecided { call, verdict, mac: Some(mac) } = &entry.body {
-            let before = entries.get(..at).unwrap_or_default();
-            let request = find_approval_request(before, call);
-            let approver = entry.principal.as_ref();
-            let text = decision_text(conversation, call, verdict, request, approver);
-            if !signer.is_text_signature(&text, mac) {
-                unsigned.push(entry.id.clone());
-            }
+        let before = entries.get(..at).unwrap_or_default();
+        let Some(text) = text_of_decision(conversation, entry, before) else {
+            continue;
+        };
+        let is_signed = match &entry.body {
+            EntryBody::ApprovalDecided { mac: Some(mac), .. } => match mac.strip_prefix(IMPORTED) {
+                Some(mac) => signer.is_text_signature(&imported_text(&text), mac),
+                None => signer.is_text_signature(&text, mac),
+            },
+            _ => false,
+        };
+        if !is_signed {
+            unsigned.push(entry.id.clone());
         }
     }
     unsigned
+}
+
+/// Signs the decisions of a journal as imported, after [`import_journal`](crate::import_journal()): they let no call run, and differ
+/// from decisions whose signature was removed.
+pub fn sign_imported_decisions(keys: &[Secret], conversation: &str, entries: &mut [Entry]) {
+    let signer = ApprovalSigner::with_keys(keys.to_vec());
+    for at in 0..entries.len() {
+        let (before, rest) = entries.split_at_mut(at);
+        let Some(entry) = rest.first_mut() else { return };
+        let text = text_of_decision(conversation, entry, before);
+        if let (Some(text), EntryBody::ApprovalDecided { mac, .. }) = (text, &mut entry.body) {
+            *mac = Some(format!("{IMPORTED}{}", signer.sign_text(&imported_text(&text))));
+        }
+    }
+}
+
+/// Returns the text that the signature of an entry covers, if that is a decision; the entries before it have the request.
+fn text_of_decision(conversation: &str, entry: &Entry, before: &[Entry]) -> Option<String> {
+    let EntryBody::ApprovalDecided { call, verdict, .. } = &entry.body else {
+        return None;
+    };
+    let request = find_approval_request(before, call);
+    Some(decision_text(conversation, call, verdict, request, entry.principal.as_ref()))
+}
+
+/// Returns the text that is signed for a decision that was imported.
+fn imported_text(decision: &str) -> String {
+    format!("{IMPORTED}{decision}")
 }
 
 /// Returns the text that the signature of a decision covers: with the token, so that it decides about one request only.

@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
-use toolwright_core::{CallId, Content, RegisteredTool as Tool, ToolName, ToolResult};
+use toolwright_core::schema::Dialect;
+use toolwright_core::{
+    CallId, Config, ConfigError, Content, McpAttachMode, McpServerConfig, RegisteredTool as Tool,
+    ToolName, ToolResult, WebSearchConfig,
+};
 
 use crate::model::item::{Item, Step};
 use crate::model::usage::{StopReason, Usage};
@@ -26,6 +30,11 @@ pub trait Model: Send + Sync + 'static {
     /// Sends a request, and streams the answer: deltas as they arrive, each item when it is complete, and one
     /// [`ModelEvent::Finished`] at the end.
     fn stream(&self, request: ModelRequest) -> ModelStream;
+
+    /// Returns the dialect of tool schemas that the model reads.
+    fn tool_dialect(&self) -> Dialect {
+        Dialect::MCP
+    }
 
     /// Returns true if the vendor has this hosted tool.
     fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
@@ -53,6 +62,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
         (**self).stream(request)
+    }
+
+    fn tool_dialect(&self) -> Dialect {
+        (**self).tool_dialect()
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
@@ -148,14 +161,75 @@ pub enum ToolChoice {
     Named(String),
 }
 
-/// A tool that the vendor runs.
+/// A tool that the vendor runs; left out where the vendor does not have it.
+///
+/// It is selected and excluded by its [name](Self::name), like any other tool.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::chat::{Chat, HostedTool};
+/// use toolwright::testing::ScriptedModel;
+/// use toolwright::{Invoker, Registry};
+///
+/// let chat = Chat::builder(&Invoker::new(Registry::new())?, ScriptedModel::new())
+///     .hosted_tool(HostedTool::web_search().city("Prague").country("CZ"))
+///     .hosted_tool(HostedTool::mcp("wiki", "https://wiki.example/mcp").authorization("Bearer …"))
+///     .build();
+/// let without_search = chat.message().user("Hello").exclude(["web_search"]);
+/// # Ok::<(), toolwright::InvokerError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HostedTool {
     /// Searches the web.
-    WebSearch(toolwright_core::WebSearchConfig),
+    WebSearch(WebSearchConfig),
     /// The tools of an MCP server.
-    Mcp(toolwright_core::McpServerConfig),
+    Mcp(McpServerConfig),
+}
+
+impl HostedTool {
+    /// Describes a search of the web, by default without a location.
+    pub fn web_search() -> WebSearchConfig {
+        WebSearchConfig::default()
+    }
+
+    /// Describes an MCP server that the vendor connects to, by its name and address.
+    pub fn mcp(name: impl Into<String>, url: impl Into<String>) -> McpServerConfig {
+        McpServerConfig::new(name, url)
+    }
+
+    /// Reads the settings `WebSearchTool.*` and `MCP.*`, without the servers that only this program is to connect to.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is missing or cannot be read.
+    pub fn from_config(config: &Config) -> Result<Vec<Self>, ConfigError> {
+        let search = config.web_search()?.into_iter().map(Self::WebSearch);
+        let servers = config.mcp_servers()?.into_iter();
+        let servers = servers.filter(|server| server.mode != McpAttachMode::Client);
+        Ok(search.chain(servers.map(Self::Mcp)).collect())
+    }
+
+    /// Returns the name that selects or excludes it: `web_search`, or the name of the MCP server.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::WebSearch(_) => "web_search",
+            Self::Mcp(server) => &server.name,
+        }
+    }
+}
+
+impl From<WebSearchConfig> for HostedTool {
+    fn from(search: WebSearchConfig) -> Self {
+        Self::WebSearch(search)
+    }
+}
+
+impl From<McpServerConfig> for HostedTool {
+    fn from(server: McpServerConfig) -> Self {
+        Self::Mcp(server)
+    }
 }
 
 /// The schema of a structured answer.
@@ -199,6 +273,13 @@ pub struct ModelOptions {
 pub enum ModelEvent {
     /// The request body as it goes over the wire; keys are in headers and not in it.
     RequestSent(Arc<str>),
+    /// Another model than [`Model::id`] answers, because that one is overloaded or cannot be reached.
+    Fallback {
+        /// The model that answers.
+        model: ModelId,
+        /// Why it answers.
+        reason: String,
+    },
     /// More text of the answer.
     Text(String),
     /// More of the model's reasoning.

@@ -88,6 +88,8 @@ struct TrackedCall {
     verdict: Option<ApprovalVerdict>,
     /// Why it must not run, if a limit or a truncated answer rejects it.
     rejection: Option<String>,
+    /// True while it waits for a call that it makes before it has an effect.
+    has_no_effect: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -163,7 +165,10 @@ impl Turn {
                     self.add_child(&parent, metadata);
                 }
             }
-            EntryBody::CallStarted { call } => self.set_state(call, CallState::Started),
+            EntryBody::CallStarted { call } => {
+                self.set_state(call, CallState::Started);
+                self.open_call_mut(call).for_each(|tracked| tracked.has_no_effect = false);
+            }
             EntryBody::ApprovalRequested { call, token, .. } => {
                 let expires = token.expires();
                 self.set_state(call, CallState::AwaitingApproval { expires });
@@ -176,6 +181,11 @@ impl Turn {
                 if !self.started_calls().any(|started| started.call == result.call_id) {
                     self.exclude_waiting_time(entry.at);
                 }
+                // The call that made it goes on, unless it was interrupted to wait for an approval.
+                let finished = self.find(&result.call_id).filter(|it| !it.is_awaiting_approval());
+                if let Some(parent) = finished.and_then(|finished| finished.parent.clone()) {
+                    self.open_call_mut(&parent).for_each(|tracked| tracked.has_no_effect = false);
+                }
                 let fatal = result.error == Some(ErrorKind::Fatal);
                 let fatal = fatal.then(|| result.text().into_owned());
                 let ok = !result.is_error();
@@ -184,11 +194,6 @@ impl Turn {
             EntryBody::TurnEnded { end } => self.end = Some(end.clone()),
             EntryBody::Unknown(_) => {}
         }
-        self.apply_ignored(entry);
-    }
-
-    /// Counts an entry that has no effect on the turn.
-    pub(crate) fn apply_ignored(&mut self, entry: &Entry) {
         self.last_entry_at = entry.at;
         self.entry_count += 1;
     }
@@ -250,7 +255,14 @@ impl Turn {
             None
         };
         let metadata = metadata.clone();
-        TrackedCall { metadata, parent: None, state: CallState::New, verdict: None, rejection }
+        TrackedCall {
+            metadata,
+            parent: None,
+            state: CallState::New,
+            verdict: None,
+            rejection,
+            has_no_effect: false,
+        }
     }
 
     /// Counts a call that another call makes, and rejects it if it exceeds a limit or may not be made there.
@@ -268,6 +280,10 @@ impl Turn {
             };
         }
         self.children.push(child);
+        if metadata.before_effect {
+            let parent = &parent.metadata.call;
+            self.open_call_mut(parent).for_each(|tracked| tracked.has_no_effect = true);
+        }
     }
 
     fn find(&self, call: &CallId) -> Option<&TrackedCall> {
@@ -399,7 +415,7 @@ impl Turn {
     fn is_orphan(&self, tracked: &TrackedCall) -> bool {
         self.ancestors(tracked).any(|ancestor| {
             ancestor.is_finished()
-                || (ancestor.state == CallState::Started && !ancestor.metadata.can_rerun())
+                || (ancestor.state == CallState::Started && !ancestor.can_rerun())
         })
     }
 
@@ -409,11 +425,15 @@ impl Turn {
         self.fatal_error().is_none() && (read_only || !self.has_pending_approval())
     }
 
-    /// Returns true if the turn can wait for an approval inside a call: all calls around it are replayable.
+    /// Returns true if the turn can wait for an approval inside a call: it and all calls around it are replayable, or have had no
+    /// effect.
     pub(crate) fn can_pause_in(&self, call: &CallId) -> bool {
         let tracked = self.find(call);
         let around = tracked.into_iter().flat_map(|tracked| self.ancestors(tracked));
-        tracked.into_iter().chain(around).all(|tracked| tracked.metadata.replayable)
+        tracked
+            .into_iter()
+            .chain(around)
+            .all(|tracked| tracked.metadata.replayable || tracked.has_no_effect)
     }
 
     /// Decides about a call that another call makes; `now` is in milliseconds since 1970.
@@ -469,8 +489,7 @@ impl Turn {
             calls.map(|tracked| tracked.metadata.call.clone()).collect()
         };
         let abandoned = ids(&|tracked| {
-            tracked.state == CallState::Started
-                && (!tracked.metadata.can_rerun() || self.is_orphan(tracked))
+            tracked.state == CallState::Started && (!tracked.can_rerun() || self.is_orphan(tracked))
         });
         if !abandoned.is_empty() {
             return TurnAction::AbandonCalls(abandoned);
@@ -562,6 +581,11 @@ impl TrackedCall {
 
     fn is_awaiting_approval(&self) -> bool {
         matches!(self.state, CallState::AwaitingApproval { .. })
+    }
+
+    /// Returns true if it may run again after it was interrupted.
+    fn can_rerun(&self) -> bool {
+        self.metadata.can_rerun() || self.has_no_effect
     }
 
     /// Returns why the call must not run: its approval has expired, or it was rejected.

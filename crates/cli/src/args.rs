@@ -3,23 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use toolwright_models::VENDORS;
 
 use crate::commands::chat::ChatArgs;
 use crate::commands::check::CheckArgs;
+use crate::commands::new::NewArgs;
 use crate::commands::serve::ServeArgs;
-use crate::config::model_selection::vendor_names;
-
-const ROOT_HELP: &str = "\
-Try next:
-  serve --open                                         the same in a browser
-  tools list                                           every tool there is
-  tools show convert_temperature                       what one takes and returns
-  tools call convert_temperature value=100 from_unit=C run it
-  chat                                                 let a model call them
-  check                                                what each provider makes of the tools
-
-With cargo, put `cargo run -q --` before them. Results go to stdout, everything else to stderr.
-Exit codes: 0 done, 1 a call failed or something is wrong, 2 the command line was wrong.";
 
 const SERVE_HELP: &str = "\
 Examples:
@@ -28,8 +17,12 @@ Examples:
   serve --open --model anthropic              and a browser with it
   serve --addr 0.0.0.0:8787 --host box.local --token \"$(openssl rand -hex 24)\"
                                               for other machines, who have to bring the token
+  serve --store postgres://db/toolwright --bus nats://nats:4222
+                                              one of several nodes, in any order behind any balancer
 
 Besides the console: /mcp for MCP clients, /api/chat for AI SDK front ends, /healthz, /readyz and /metrics.
+Several nodes share a PostgreSQL store and a bus, which carries events between them: NATS, or for a few nodes `--bus store`, the
+database of the store. [cluster] bus and node set the bus and the name of this process, which no other may have. One node needs no bus.
 Conversations are kept as `chat` keeps them. Settings: model, system, store, server.token; [[prices]] for costs; [journal] keep = \"90d\"
 to delete conversations that have not gone on for 90 days.
 Ctrl-C lets turns that run come to their end, for a few seconds; what does not goes on the next time.";
@@ -60,7 +53,8 @@ Examples:
 
 Models: demo (no key, no network), or VENDOR:NAME. Without --model: what the setting `model` says, else the
 first of openai, anthropic, gemini whose key is set, else Ollama where it runs, else demo. The first line on
-stderr says which, and why. A VENDOR is one of:
+stderr says which, and why. Of several, as openai,anthropic, the next answers where one is overloaded or cannot
+be reached. A VENDOR is one of:
   @vendors@
 
 Settings: model, system, models.VENDOR.model; WebSearchTool.* and MCP.* for what the vendor runs; [mcp.servers.NAME]
@@ -76,9 +70,10 @@ Examples:
   conversations show chat-018f2c-1a2b           who said what, what was called, what came of it
   conversations export chat-018f2c-1a2b a.jsonl a file of JSON lines; without one, on stdout
   conversations import a.jsonl --as copy        the same conversation under another name
+  conversations assign notes --to ada           one from before there were sign-ins, to its person
   chat --conversation chat-018f2c-1a2b          go on with it
 
-`chat` keeps conversations in toolwright/conversations.sqlite in $XDG_DATA_HOME, else in ~/.local/share.
+`chat` keeps them in conversations.sqlite in the folder of the program's name in $XDG_DATA_HOME, else in ~/.local/share.
 --store or the setting `store` names another place. Exit codes: 0 done, 1 something is wrong, 2 the command
 line was wrong, an unknown ID included.";
 
@@ -95,14 +90,14 @@ Examples:
 [journal]. Exit codes: 0 done, 1 something is wrong or in use, 2 the command line was wrong.";
 
 fn chat_help() -> String {
-    let vendors: Vec<&str> = vendor_names().filter(|name| *name != "demo").collect();
+    let vendors: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
     let lines: Vec<String> = vendors.chunks(10).map(|row| row.join(", ")).collect();
     CHAT_HELP.replace("@vendors@", &lines.join(",\n  "))
 }
 
 /// Define a tool once; list it, inspect it, call it.
 #[derive(Parser)]
-#[command(version, after_help = ROOT_HELP, subcommand_required = false)]
+#[command(version, subcommand_required = false)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
@@ -138,13 +133,22 @@ pub(crate) enum Command {
     /// Chat with a model that may call the tools
     #[command(after_help = chat_help())]
     Chat(ChatArgs),
-    /// List, show, export, import and delete conversations
+    /// List, show, export, import, assign and delete conversations
     #[command(subcommand, after_help = CONVERSATIONS_HELP)]
     Conversations(ConversationsCommand),
     /// Back up, restore, verify and clean up the store of conversations
     #[command(subcommand, after_help = STORE_HELP)]
     Store(StoreCommand),
-    /// List, inspect and call tools
+    /// List the nodes that serve conversations from the same store
+    #[command(subcommand)]
+    Nodes(NodesCommand),
+    /// List and end the sessions of people who have signed in
+    #[command(subcommand, after_help = SESSIONS_HELP)]
+    Sessions(SessionsCommand),
+    /// Show and reset what people have used of their quotas
+    #[command(subcommand, after_help = QUOTA_HELP)]
+    Quota(QuotaCommand),
+    /// List, find, inspect and call tools
     #[command(subcommand)]
     Tools(ToolsCommand),
     /// List prompts, and fill one in
@@ -154,11 +158,15 @@ pub(crate) enum Command {
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
     /// Serve the tools over MCP on stdio; list the servers that the settings name
-    #[command(after_help = "\
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "\
 Examples:
   mcp                            serve every tool, linked or attached; for the configuration of an MCP client
+  mcp --search                   the same as two tools, which search and call them; for clients that cannot take many
   mcp list                       the servers of [mcp.servers.NAME] and MCP.*: revision, latency, tools
   mcp accept NAME                take a tool back whose definition has changed since it was first seen
+  mcp login NAME                 log in to a server with `oauth`; `mcp logout NAME` ends that
 
 Servers are attached wherever tools are used: in toolwright.toml,
   [mcp.servers.files]
@@ -170,22 +178,25 @@ Servers are attached wherever tools are used: in toolwright.toml,
 each with `prefix`, `trust` (nothing, hints, calls), `timeout_s` and `connect_s` where wanted. Calls are asked about
 until a server is trusted.
 
-Nothing but the protocol goes to stdout. The server ends when its parent does, and with Ctrl-C.")]
+Nothing but the protocol goes to stdout. The server ends when its parent does, and with Ctrl-C."
+    )]
     Mcp {
         #[command(subcommand)]
         command: Option<McpCommand>,
+        /// Serve the tools as two, `search_tools` and `call_tool`, for clients that cannot take many
+        #[arg(long)]
+        search: bool,
     },
     /// Show the settings in force
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Make a project with one tool and one test of it
-    New {
-        /// The project's directory, which must be new or empty; its name becomes the package's
-        directory: PathBuf,
-        /// Depend on the published version even where a checkout is at hand
-        #[arg(long)]
-        published: bool,
-    },
+    /// Make a project with one tool and tests
+    #[command(after_help = "\
+Examples:
+  new hello-tools --git https://git.example/toolwright    a program with every command
+  new hello-tools --template mcp --path ../toolwright     an MCP server, with the toolwright of a checkout
+  new hello-tools --template axum --published             a web application, with the toolwright of crates.io")]
+    New(NewArgs),
 }
 
 impl Default for Command {
@@ -203,6 +214,36 @@ pub(crate) enum McpCommand {
         /// The tool's name, as `mcp list` shows it
         name: String,
     },
+    /// Log in to a server that uses OAuth
+    #[command(after_help = "\
+Prints a link. After the login the browser is redirected to a port of this machine; where that does not work, as over SSH, paste
+the address that it shows in the end. The credential is stored encrypted, refreshed by itself, and read by programs that run.
+
+The server has `oauth = \"shared\"` or \"personal\" in [mcp.servers.NAME], and if its authorization server wants it `client_id`,
+`client_secret`, `scopes` or `client_metadata_url`.")]
+    Login {
+        /// The server's name in the settings
+        name: String,
+        /// Open the link in a browser
+        #[arg(long)]
+        open: bool,
+        /// The port that the browser is redirected to, for a client that was registered with one [default: any that is free]
+        #[arg(long, default_value_t = 0, hide_default_value = true)]
+        port: u16,
+    },
+    /// Log out of a server: remove the credential, and revoke it
+    Logout {
+        /// The server's name in the settings
+        name: String,
+        /// Whose login, for a server with `oauth = \"personal\"` [default: the operator's]
+        #[arg(long, value_name = "SUBJECT")]
+        person: Option<String>,
+    },
+    /// Encrypt the credentials for servers with a new key
+    #[command(after_help = "\
+Adds a key to the key file, and encrypts everything with it. Keys of the variable TOOLWRIGHT_CREDENTIALS_KEY are changed there: set
+`NEW,OLD` at every node, run this, then remove OLD.")]
+    RotateKey,
 }
 
 #[derive(Subcommand)]
@@ -212,7 +253,7 @@ pub(crate) enum ConfigCommand {
 Settings come from, later ones first: flags; variables (TOOLWRIGHT_ and the key in upper case, with _
 for each dot); toolwright.toml, else toolwright.properties; defaults.
 
-Ours are model, system, store and the sections models, server, journal, mcp, prices, tools, bundles, defaults, WebSearchTool and
+Ours are model, system, store and the sections models, server, cluster, journal, mcp, prices, tools, bundles, defaults, WebSearchTool and
 MCP: a key there that is unknown is an error. Every other section is for tools to read.")]
     Show,
 }
@@ -244,6 +285,14 @@ pub(crate) enum ConversationsCommand {
         #[arg(long = "as", value_name = "ID")]
         id: Option<String>,
     },
+    /// Hand one over to a person, who then owns it under the same ID; its turn has to be over
+    Assign {
+        /// The conversation's ID, as `conversations list` shows it
+        id: String,
+        /// The subject of the person, as tokens and logins name it
+        #[arg(long, value_name = "SUBJECT")]
+        to: String,
+    },
     /// Delete one for good
     Delete {
         /// The conversation's ID
@@ -251,6 +300,65 @@ pub(crate) enum ConversationsCommand {
         /// Do not ask
         #[arg(long)]
         yes: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum NodesCommand {
+    /// List the nodes: name, version, address, running turns, and whether they shut down
+    List,
+}
+
+const SESSIONS_HELP: &str = "\
+Examples:
+  sessions list --subject ada    the sessions of one person
+  sessions end ID                end a session, at all nodes within 5 seconds
+  sessions end --subject ada     sign a person out everywhere
+
+A session is ended, not the token behind it: revoke that at its issuer.";
+
+#[derive(Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// List the sessions: their ids, to whom they belong, since when and until when
+    List {
+        /// Only those of this person
+        #[arg(long, value_name = "NAME")]
+        subject: Option<String>,
+    },
+    /// End a session, or all of a person
+    #[command(arg_required_else_help = true)]
+    End {
+        /// The id of the session
+        #[arg(required_unless_present = "subject", conflicts_with = "subject")]
+        id: Option<String>,
+        /// End all sessions of this person
+        #[arg(long, value_name = "NAME")]
+        subject: Option<String>,
+    },
+}
+
+const QUOTA_HELP: &str = "\
+Examples:
+  quota show                     what everyone has used today
+  quota show ada --role staff    one person, with the limits of a role
+  quota reset ada                what ada has used counts no longer
+
+The limits are those of [quota] and [quota.roles.ROLE]. Which roles a person has is known when they sign in, not here.";
+
+#[derive(Subcommand)]
+pub(crate) enum QuotaCommand {
+    /// Show what people have used, and what is left
+    Show {
+        /// Only this person
+        subject: Option<String>,
+        /// A role that the people have; may be repeated
+        #[arg(long = "role", value_name = "ROLE")]
+        roles: Vec<String>,
+    },
+    /// Set what a person has used to nothing; turns that run go on, and count
+    Reset {
+        /// The person
+        subject: String,
     },
 }
 
@@ -306,6 +414,16 @@ pub(crate) enum StoreCommand {
     },
 }
 
+const SEARCH_HELP: &str = "\
+Examples:
+  tools search 'Will it rain in Oslo?'                       the tools that are linked or attached
+  tools search --in tools.json -k 3 'book a flight'          a file of definitions, any shape
+  tools search --in tools.json --json 'book a flight' | jq -r '.[].name'
+
+The score compares the tools of one search: a word of a name counts more than one of a description, a rare word more than a
+frequent one. A tool that no word of the question matches is not printed. With --json: an array of objects with `name` and `score`.
+Exit codes: 0 also when nothing matches, 1 a file without a usable definition, 2 the command line was wrong or a file cannot be read.";
+
 #[derive(Subcommand)]
 pub(crate) enum ToolsCommand {
     /// List every tool with its first line of description
@@ -323,15 +441,21 @@ pub(crate) enum ToolsCommand {
         #[arg(long = "for", value_name = "DIALECT")]
         dialect: Option<String>,
     },
+    /// Find the tools for a question, the best first
+    #[command(after_help = SEARCH_HELP)]
+    Search {
+        /// The task in your own words, in any language; typos do no harm
+        #[arg(required = true, value_name = "QUESTION")]
+        question: Vec<String>,
+        /// Search a file of tool definitions as OpenAI, Anthropic, Gemini, Ollama, Bedrock or MCP write them; `-` is stdin.
+        /// Without it, the tools that are linked or attached are searched
+        #[arg(long = "in", value_name = "FILE")]
+        file: Option<PathBuf>,
+        /// How many tools to print at most
+        #[arg(short = 'k', long = "limit", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+        limit: u16,
+    },
     /// Call one tool and print its result
-    #[command(after_help = "\
-Examples:
-  tools call get_weather city=Paris
-  tools call get_weather '{\"city\": \"Paris\"}'
-  echo '{\"city\": \"Paris\"}' | tools call get_weather -
-
-A value is read by the type its parameter has: text stays text, numbers become numbers, objects and
-lists are written as JSON. A key written several times makes a list.")]
     Call {
         /// The tool's name
         name: String,

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+pub(crate) use toolwright_app::__internal::error_chain;
+use toolwright_app::AppError;
 use toolwright_core::schema::redact;
 
 use crate::terminal::output;
@@ -37,23 +39,14 @@ impl CliError {
     }
 }
 
-impl<E: Error> From<E> for CliError {
-    /// Fails with the message of [`error_chain`].
+impl<E: Error + 'static> From<E> for CliError {
+    /// Fails with the message of [`error_chain`]; an [`AppError`] may be a wrong command line.
     fn from(error: E) -> Self {
-        Self::failure(error_chain(&error))
-    }
-}
-
-/// The messages of an error and its sources, joined by colons; a source that its parent's message already ends with is left out.
-pub(crate) fn error_chain(error: &dyn Error) -> String {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_message = cause.to_string();
-        if !message.ends_with(&cause_message) {
-            message.push_str(&format!(": {cause_message}"));
+        let message = error_chain(&error);
+        let app_error = (&error as &dyn Error).downcast_ref::<AppError>();
+        match app_error.is_some_and(AppError::is_usage) {
+            true => Self::usage(message),
+            false => Self::failure(message),
         }
-        source = cause.source();
     }
-    message
 }

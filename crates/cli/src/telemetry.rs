@@ -2,15 +2,37 @@
 
 use std::error::Error as _;
 
+use toolwright_app::AppInfo;
 use toolwright_core::schema::redact;
-use toolwright_telemetry::{TelemetryError, TelemetryGuard};
+use toolwright_telemetry::{Targets, TelemetryError, TelemetryGuard, TelemetrySettings};
+use tracing::Level;
+use tracing::subscriber::set_global_default;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::registry::Registry;
+
+use crate::commands::serve::log::LogLayer;
 
 /// Flushes the remaining spans when it is dropped.
 pub(crate) struct FlushGuard(Option<TelemetryGuard>);
 
-/// Starts the exporter if an environment variable names a collector.
-pub(crate) fn install() -> FlushGuard {
-    FlushGuard(toolwright_telemetry::install().map_err(print_warning).ok())
+/// Starts the exporter if an environment variable names a collector; the service has the program's name and version unless
+/// `OTEL_…` variables have others.
+pub(crate) fn install(info: &AppInfo) -> FlushGuard {
+    let settings = TelemetrySettings::from_env()
+        .map(|it| it.default_service(&*info.name).default_version(&*info.version));
+    let installed = settings.and_then(install_with_log);
+    FlushGuard(installed.map_err(print_warning).ok())
+}
+
+/// As [`toolwright_telemetry::install_with`], for a program that also writes a log.
+fn install_with_log(settings: TelemetrySettings) -> Result<TelemetryGuard, TelemetryError> {
+    let (spans, guard) = toolwright_telemetry::layer(settings)?;
+    if let Some(spans) = spans {
+        let ours = Targets::new().with_target("toolwright", Level::DEBUG);
+        let subscriber = Registry::default().with(spans).with(LogLayer.with_filter(ours));
+        set_global_default(subscriber).map_err(|_| TelemetryError::SubscriberExists)?;
+    }
+    Ok(guard)
 }
 
 impl Drop for FlushGuard {

@@ -1,6 +1,8 @@
 //! The terminal: input, approval prompts, output on stdout and stderr, and escaping of untrusted text.
 
 pub(crate) mod approval;
+#[cfg_attr(not(feature = "mcp-client"), path = "terminal/elicitation_disabled.rs")]
+pub(crate) mod elicitation;
 pub(crate) mod input;
 pub(crate) mod output;
 pub(crate) mod sanitize;

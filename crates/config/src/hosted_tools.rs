@@ -9,6 +9,9 @@ use super::Settings;
 use super::error::ConfigError;
 use super::secret::Secret;
 
+/// The vendor's name of the tool if the settings name none.
+const DEFAULT_SEARCH: &str = "web_search_preview";
+
 /// The settings `WebSearchTool.*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -39,6 +42,71 @@ pub struct McpServerConfig {
     pub authorization: Option<Secret>,
     /// Whether the vendor or this program connects to the server.
     pub mode: McpAttachMode,
+}
+
+impl Default for WebSearchConfig {
+    /// The type `default`, and no location.
+    fn default() -> Self {
+        Self { kind: DEFAULT_SEARCH.to_owned(), city: None, country: None, region: None }
+    }
+}
+
+impl WebSearchConfig {
+    /// Sets the vendor's name of the tool; the default is `web_search_preview`.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kind = kind.into();
+        self
+    }
+
+    /// Sets the city to search from.
+    #[must_use]
+    pub fn city(mut self, city: impl Into<String>) -> Self {
+        self.city = Some(city.into());
+        self
+    }
+
+    /// Sets the country to search from, as two letters.
+    #[must_use]
+    pub fn country(mut self, country: impl Into<String>) -> Self {
+        self.country = Some(country.into());
+        self
+    }
+
+    /// Sets the region to search from.
+    #[must_use]
+    pub fn region(mut self, region: impl Into<String>) -> Self {
+        self.region = Some(region.into());
+        self
+    }
+}
+
+impl McpServerConfig {
+    /// Describes a server by its label and address.
+    pub fn new(name: impl Into<String>, url: impl Into<String>) -> Self {
+        Self {
+            key: "MCP".to_owned(),
+            name: name.into(),
+            url: url.into(),
+            description: None,
+            authorization: None,
+            mode: McpAttachMode::Auto,
+        }
+    }
+
+    /// Sets the description of the server for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the value of the `Authorization` header.
+    #[must_use]
+    pub fn authorization(mut self, authorization: impl Into<Secret>) -> Self {
+        self.authorization = Some(authorization.into());
+        self
+    }
 }
 
 /// Whether the vendor or this program connects to an MCP server.
@@ -80,7 +148,7 @@ impl Settings {
             return Ok(None);
         };
         let kind = match kind.as_str() {
-            "default" => "web_search_preview".to_owned(),
+            "default" => DEFAULT_SEARCH.to_owned(),
             _ => kind,
         };
         Ok(Some(WebSearchConfig {

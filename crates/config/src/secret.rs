@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use secrecy::{ExposeSecret, SecretString};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use zeroize::Zeroizing;
 
 /// A value that is not printed, logged or serialised, and is wiped from memory when dropped.
 ///
@@ -23,7 +23,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 /// serde_json::to_string(&toolwright::Secret::new("hunter2"));
 /// ```
 #[derive(Clone)]
-pub struct Secret(SecretString);
+pub struct Secret(Zeroizing<Box<str>>);
 
 /// The expected type in errors; an error with it never contains the value.
 pub(super) const EXPECTED_SECRET: &str = "a secret as text";
@@ -31,12 +31,24 @@ pub(super) const EXPECTED_SECRET: &str = "a secret as text";
 impl Secret {
     /// Makes a secret of a text.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(SecretString::from(text.into()))
+        Self(Zeroizing::new(text.into().into_boxed_str()))
     }
 
     /// Returns the text.
     pub fn expose(&self) -> &str {
-        self.0.expose_secret()
+        &self.0
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::new(text)
     }
 }
 

@@ -198,7 +198,7 @@ pub enum InvokerError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// Approvals cannot be signed.
-    #[error("no random numbers for a signing key: {message}; give one with `.approval_signer(…)`")]
+    #[error("no random numbers for a signing key: {message}; give one with `.approval_key(…)`")]
     NoRandomness {
         /// The operating system's error message.
         message: String,

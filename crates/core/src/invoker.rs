@@ -11,9 +11,9 @@ use futures::FutureExt as _;
 use serde_json::Value;
 use toolwright_schema::InputLimits;
 
-use crate::call::ToolCall;
 use crate::call::context::{CallContext, CallScope, InvokerContext, RunState};
 use crate::call::result::ToolResult;
+use crate::call::{Arguments, ToolCall, ToolName};
 use crate::error::{InvokerError, RegistryError, ToolError};
 use crate::invoker::approval::{ApprovalSigner, Approver};
 use crate::invoker::audit::{AuditGuard, AuditSink};
@@ -63,8 +63,7 @@ static ANONYMOUS_SCOPE: LazyLock<CallScope> = LazyLock::new(CallScope::new);
 /// }
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let registry = Registry::new();
-/// registry.add(add::tool())?;
+/// let registry = Registry::of(add::tool())?;
 /// let invoker = Invoker::new(&registry)?;
 /// let result = invoker.invoke(&ToolCall::new("add", r#"{"a": 2, "b": 3}"#)).await;
 /// assert_eq!(result.text(), "5");
@@ -130,6 +129,39 @@ impl Invoker {
             ToolSource::Live(view) => view.snapshot(),
             ToolSource::Fixed(snapshot) => Ok(Arc::clone(snapshot)),
         }
+    }
+
+    /// Calls a tool by its name for an anonymous caller.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{ApprovalRequest, Invoker, Registry, tool};
+    ///
+    /// /// Refunds an order.
+    /// #[tool(destructive)]
+    /// fn refund(order: u32) -> String {
+    ///     format!("order {order} is refunded")
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+    /// let invoker = Invoker::builder(Registry::of(refund::tool())?)
+    ///     .approver(|request: ApprovalRequest<'_>| match request.arguments["order"].as_u64() {
+    ///         Some(7) => request.approve(),
+    ///         _ => request.deny("ask the manager"),
+    ///     })
+    ///     .build()?;
+    /// assert_eq!(invoker.call("refund", r#"{"order": 7}"#).await.text(), "order 7 is refunded");
+    /// assert!(invoker.call("refund", r#"{"order": 8}"#).await.is_error());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn call(
+        &self,
+        name: impl Into<ToolName>,
+        arguments: impl Into<Arguments>,
+    ) -> ToolResult {
+        self.invoke(&ToolCall::new(name, arguments)).await
     }
 
     /// Runs one call for an anonymous caller.
@@ -335,7 +367,14 @@ fn layer_invocation<'a>(
     cx: &CallContext<'a>,
     arguments: Option<&'a Value>,
 ) -> Invocation<'a> {
-    Invocation { call: cx.call, spec: &tool.spec, tool: &tool.tool, scope: cx.scope, arguments }
+    Invocation {
+        call: cx.call,
+        spec: &tool.spec,
+        tool: &tool.tool,
+        scope: cx.scope,
+        arguments,
+        shared_state: cx.invoker_context.shared_state.as_ref(),
+    }
 }
 
 /// Removes bound parameters that the approver left unchanged: validation rejects a bound parameter that is sent.

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::call::ToolCall;
 use crate::call::context::{CallScope, Caller};
 use crate::call::result::ToolResult;
+use crate::shared_state::SharedState;
 use crate::tool::{Tool, ToolSpec};
 
 mod authorise;
@@ -38,8 +39,7 @@ pub use tower::{Tower, TowerCall, TowerNext};
 /// # Examples
 ///
 /// ```
-/// use futures::future::BoxFuture;
-/// use toolwright::{Invocation, Layer, Next, ToolResult};
+/// use toolwright::{BoxFuture, Invocation, Layer, Next, ToolResult};
 ///
 /// /// Logs each call.
 /// struct LogCalls;
@@ -105,6 +105,7 @@ pub struct Invocation<'a> {
     pub(crate) tool: &'a Tool,
     pub(crate) scope: &'a CallScope,
     pub(crate) arguments: Option<&'a Value>,
+    pub(crate) shared_state: Option<&'a Arc<dyn SharedState>>,
 }
 
 impl<'a> Invocation<'a> {
@@ -126,6 +127,11 @@ impl<'a> Invocation<'a> {
     /// Returns the user or program that the call is made for.
     pub fn caller(&self) -> &'a Caller {
         &self.scope.caller
+    }
+
+    /// Returns the state that all nodes share, if the invoker [has one](crate::InvokerBuilder::shared_state).
+    pub fn shared_state(&self) -> Option<&'a Arc<dyn SharedState>> {
+        self.shared_state
     }
 
     /// Returns the arguments as the tool receives them; `None` before they are parsed.

@@ -7,7 +7,9 @@ mod backoff;
 mod call;
 mod config;
 mod error;
+mod program;
 mod random;
+mod shared_state;
 mod tool;
 mod unix_time;
 
@@ -25,17 +27,23 @@ pub use call::result::{ContentList, Outcome, StructuredContent, ToolResult, Untr
 pub use call::{Arguments, CallId, ToolCall, ToolName};
 pub use config::{Config, LoadedConfig};
 pub use error::{DefineError, ErrorKind, InvokerError, RegistryError, ToolError};
-pub use invoker::approval::{
-    ApprovalDecision, ApprovalRequest, ApprovalSigner, ApprovalToken, Approver, PendingCall,
-};
+pub use invoker::approval::{ApprovalDecision, ApprovalRequest, Approver};
+#[doc(hidden)]
+pub use invoker::approval::{ApprovalSigner, ApprovalToken, PendingCall};
 pub use invoker::audit::{AuditRecord, AuditSink};
 pub use invoker::{Invoker, InvokerBuilder};
 pub use layer::{Authorise, Cache, Invocation, Layer, LayerPosition, Next, RateLimit, Retry};
 #[cfg(feature = "tower")]
 pub use layer::{Tower, TowerCall, TowerNext};
 pub use registry::{
-    AppKind, Bundle, BundleItem, RegisteredTool, Registry, Snapshot, ToolSelection, View,
+    AppKind, Bundle, BundleItem, NamedBundle, RegisteredTool, Registry, Snapshot, ToolSelection,
+    View,
 };
+pub use shared_state::{
+    Count, MemorySharedState, SharedState, SharedStateError, SharedStateFuture, subject_key,
+    subject_key_prefix,
+};
+pub use tool::approvers::{ApproverRule, Approvers, InvalidApprover};
 pub use tool::builder::{Args, IntoToolOutput, ToolBuilder};
 pub use tool::encode::{Encode, Encoders, Json, ToolOutput, Updates};
 pub use tool::extract::{CallInfo, Cancel, HandlerContext, Maybe, Progress, ProjectDir, State};
@@ -49,8 +57,9 @@ pub use tool::tool_caller::ToolCaller;
 pub use tool::{ParamInfo, Tool, ToolSpec};
 pub use wire::bridge::{Bridge, BridgeError, ExportedTool, ExportedTools};
 
-pub use futures::future::BoxFuture;
+pub use futures::{self, future::BoxFuture};
 pub use schemars::{self, JsonSchema};
+pub use serde_json::json;
 pub use tokio_util::sync::CancellationToken;
 pub use toolwright_config::{
     ConfigError, ConfigSources, DisplayedSetting, McpAttachMode, McpServerConfig, Origin, Secret,
@@ -63,7 +72,12 @@ pub use toolwright_schema as schema;
 pub mod __internal {
     pub use crate::backoff::with_jitter;
     pub use crate::call::context::{MAX_CALL_DEPTH, TOO_DEEP};
+    pub use crate::program::{program, set_program, user_agent};
     pub use crate::random::random_hex;
+    pub use crate::shared_state::key::{check_key, prefix_end};
+    pub use crate::shared_state::local_windows::{
+        LocalWindows, SharedStateAway, SharedStateBreaker,
+    };
     pub use crate::unix_time::{expiry_millis_now, unix_millis_now, unix_millis_of, whole_millis};
 }
 
@@ -74,15 +88,15 @@ pub mod __private {
 
     pub use inventory;
     pub use schemars::{Schema, SchemaGenerator};
-    pub use serde::de::MapAccess;
-    pub use serde_json::Value;
+    // Not at the root: the compiler would name types of the standard library by the paths of serde.
+    pub use serde::{self, de::MapAccess};
 
     pub use crate::registry::{
         BundleConstructor, BundleLocation, DiscoverableBundle, LinkedBundle,
     };
     pub use crate::tool::definition::{
-        ArgumentSlots, DefaultSpec, Definition, JsonDefault, Metadata, ParamSpec, ParamVtable,
-        StartedHandler,
+        ArgumentSlots, DefaultSpec, Definition, InputField, JsonDefault, Metadata, OutputField,
+        ParamSpec, ParamVtable, StartedHandler, check_input_field, check_output_field,
     };
     pub use crate::tool::encode::{
         IntoToolError, PlainValue, PlainValueType, ReturnValue, async_return_type_of,

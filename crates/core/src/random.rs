@@ -1,5 +1,7 @@
 //! Random names and keys.
 
+use data_encoding::HEXLOWER;
+
 /// Returns random bytes of the operating system as hexadecimal digits, two for each byte.
 ///
 /// # Errors
@@ -8,5 +10,5 @@
 pub fn random_hex(bytes: usize) -> Result<String, getrandom::Error> {
     let mut random = vec![0; bytes];
     getrandom::fill(&mut random)?;
-    Ok(hex::encode(random))
+    Ok(HEXLOWER.encode(&random))
 }

@@ -12,9 +12,10 @@ use futures::stream::{self, Stream};
 use indexmap::IndexMap;
 use tokio::sync::watch;
 
-use crate::call::ToolName;
 use crate::call::result::ToolResult;
-use crate::error::RegistryError;
+use crate::call::{Arguments, ToolCall, ToolName};
+use crate::error::{RegistryError, ToolError};
+use crate::invoker::Invoker;
 use crate::tool::encode::Encoders;
 use crate::tool::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
@@ -28,7 +29,7 @@ mod tool_settings;
 mod view;
 
 pub(crate) use bundle::IndexedItem;
-pub use bundle::{Bundle, BundleItem};
+pub use bundle::{Bundle, BundleItem, NamedBundle};
 pub use discover::{AppKind, BundleConstructor, BundleLocation, DiscoverableBundle, LinkedBundle};
 pub(crate) use name_index::{NameIndex, NameMatch};
 pub(crate) use snapshot::BoundParams;
@@ -52,8 +53,7 @@ pub use view::View;
 ///     format!("Hello, {name}!")
 /// }
 ///
-/// let registry = Registry::new();
-/// registry.add(greet::tool())?;
+/// let registry = Registry::of(greet::tool())?;
 /// assert!(registry.get("greet").is_some());
 /// # Ok::<(), toolwright::RegistryError>(())
 /// ```
@@ -89,7 +89,85 @@ impl Registry {
         }))
     }
 
-    /// Adds a tool, a prompt, a list, or a bundle: all of it or, on an error, nothing.
+    /// Makes a registry of a tool, a prompt, a list, a bundle, or a tuple of these.
+    ///
+    /// # Errors
+    ///
+    /// When a definition is not valid, or two tools or two prompts have the same name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{Registry, prompt, tool, tools};
+    ///
+    /// #[derive(Default)]
+    /// struct Clock;
+    ///
+    /// #[tools]
+    /// impl Clock {
+    ///     /// Returns the year.
+    ///     #[tool(read_only)]
+    ///     fn year() -> u16 {
+    ///         2026
+    ///     }
+    /// }
+    ///
+    /// /// Greets a person.
+    /// #[tool(read_only)]
+    /// fn greet(name: String) -> String {
+    ///     format!("Hello, {name}!")
+    /// }
+    ///
+    /// /// Starts a conversation.
+    /// #[prompt]
+    /// fn start() -> &'static str {
+    ///     "What year is it?"
+    /// }
+    ///
+    /// let registry = Registry::of((Clock, greet::tool(), start::prompt()))?;
+    /// assert_eq!(registry.snapshot().len(), 2);
+    /// # Ok::<(), toolwright::RegistryError>(())
+    /// ```
+    pub fn of(bundle: impl Bundle) -> Result<Self, RegistryError> {
+        let registry = Self::new();
+        registry.add(bundle)?;
+        Ok(registry)
+    }
+
+    /// Calls a tool for an anonymous caller, with the default options of an [`Invoker`].
+    ///
+    /// For a test or a script: it makes an invoker for this one call. A tool that needs [`State`](crate::State), settings or
+    /// approval fails with a result that states so; make an invoker for it with [`Invoker::builder`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{Registry, json, tool};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(read_only)]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let registry = Registry::of(add::tool())?;
+    /// assert_eq!(registry.call("add", json!({"a": 2, "b": 3})).await.text(), "5");
+    /// # Ok::<(), toolwright::RegistryError>(()) }).unwrap();
+    /// ```
+    pub async fn call(
+        &self,
+        name: impl Into<ToolName>,
+        arguments: impl Into<Arguments>,
+    ) -> ToolResult {
+        let call = ToolCall::new(name, arguments);
+        match Invoker::builder(self).build_unchecked() {
+            Ok(invoker) => invoker.invoke(&call).await,
+            Err(error) => ToolResult::from(ToolError::from(error)).for_call(&call.id, &call.name),
+        }
+    }
+
+    /// Adds a tool, a prompt, a list, a bundle, or a tuple of these: all of it or, on an error, nothing.
     ///
     /// # Errors
     ///

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use data_encoding::HEXLOWER;
 use serde::ser::SerializeStruct as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
@@ -19,6 +20,7 @@ use crate::tool::definition::{
 use crate::tool::input_schema::{InputSchemaBuilder, ParamDefault, output_schema};
 use crate::tool::policy::{Hints, Policy, StrictMode};
 
+pub(crate) mod approvers;
 pub(crate) mod builder;
 pub(crate) mod definition;
 pub(crate) mod encode;
@@ -106,6 +108,34 @@ impl Serialize for ToolSpec {
         fields.serialize_field("annotations", &self.hints)?;
         fields.serialize_field("bundle", &self.bundle)?;
         fields.end()
+    }
+}
+
+/// Reads what a node of the same installation serialised; the schemas were checked there.
+impl<'de> Deserialize<'de> for ToolSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Fields {
+            name: ToolName,
+            title: String,
+            description: String,
+            input_schema: Value,
+            output_schema: Option<Value>,
+            annotations: Hints,
+            bundle: Arc<str>,
+        }
+        let fields = Fields::deserialize(deserializer)?;
+        Ok(Self {
+            title: Some(fields.title).filter(|title| title != fields.name.as_str()),
+            name: fields.name,
+            icon: None,
+            description: fields.description,
+            input: Schema::trusted(fields.input_schema),
+            output: fields.output_schema.map(Schema::trusted),
+            hints: fields.annotations,
+            bundle: fields.bundle,
+        })
     }
 }
 
@@ -266,7 +296,7 @@ impl Tool {
     pub fn fingerprint(&self) -> &str {
         self.0.fingerprint.get_or_init(|| {
             let spec = serde_json::to_value(&*self.0.spec).unwrap_or_default();
-            hex::encode(Sha256::digest(canonical_json(&spec)))
+            HEXLOWER.encode(&Sha256::digest(canonical_json(&spec)))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Tool definitions in the formats of model APIs: import, export and the `tools` array of a request.
 
 pub(crate) mod bridge;
+mod deferred;
 mod import;
 
 mod plan;
@@ -8,6 +9,7 @@ mod wire_name;
 mod wrap_output;
 mod write;
 
+pub use deferred::DeferredDefinition;
 pub use import::{
     ImportError, RejectedDefinition, Shape, ToolDefinition, UnknownShape, import_definitions,
 };

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-use toolwright_search::{Index, Unit, is_common, stem};
+use toolwright_search::{ToolIndex, Unit, is_common, stem};
 
 use crate::memory::Memory;
 use crate::params::Param;
@@ -29,7 +29,7 @@ pub(crate) struct Context<'a> {
     /// Those of them that match more than a parameter.
     pub(crate) action: &'a [usize],
     /// The tools: a sentence that begins with a word of theirs does not begin with a name.
-    pub(crate) index: Option<&'a Index>,
+    pub(crate) index: Option<&'a ToolIndex>,
     /// The conversation, if values may come from it.
     pub(crate) memory: Option<&'a Memory>,
     /// Whether the sentence refers to something earlier.
@@ -261,7 +261,7 @@ impl<'a, 't> ArgumentFinder<'a, 't> {
     fn is_tool_word(&self, at: usize) -> bool {
         self.token(at).is_some_and(|token| {
             let index = self.context.index;
-            is_common(&token.stem) || index.is_some_and(|index| index.contains(&token.stem))
+            is_common(&token.stem) || index.is_some_and(|index| index.contains_stem(&token.stem))
         })
     }
 

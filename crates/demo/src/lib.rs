@@ -17,6 +17,8 @@ mod rank;
 
 mod intent;
 
+mod gateway;
+
 mod reply;
 mod structured;
 
@@ -27,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use futures::stream::{StreamExt as _, iter, once};
 use toolwright_chat::{Model, ModelId, ModelRequest, ModelStream};
 use toolwright_core::{RegisteredTool, ToolResult};
-use toolwright_search::Index;
+use toolwright_search::ToolIndex;
 
 use crate::history::History;
 use crate::intent::{MAX_QUESTIONS, Progress};
@@ -48,8 +50,8 @@ const MAX_TOOLS: usize = 20_000;
 /// # Examples
 ///
 /// ```
-/// use toolwright_chat::Model as _;
-/// use toolwright_demo::DemoModel;
+/// use toolwright::chat::Model as _;
+/// use toolwright::demo::DemoModel;
 ///
 /// assert_eq!(DemoModel::new().id().to_string(), "demo");
 /// ```
@@ -60,7 +62,7 @@ pub struct DemoModel {
 }
 
 /// Tools and their index; the weak reference keeps the tools' address from being reused.
-type CachedIndex = (Weak<[RegisteredTool]>, Arc<Index>);
+type CachedIndex = (Weak<[RegisteredTool]>, Arc<ToolIndex>);
 
 impl DemoModel {
     /// Makes the model.
@@ -85,7 +87,8 @@ impl Model for DemoModel {
         let indexes = Arc::clone(&self.indexes);
         let answer = async move {
             let index = index_of(&indexes, &request.tools);
-            let decision = decide(&request, &index);
+            let decision = gateway::decide_with_search(&request)
+                .unwrap_or_else(|| decide(&request, &index, false));
             iter(stream::events(&request, decision, index.text_len())).map(Ok)
         };
         once(answer).flatten().boxed()
@@ -93,14 +96,13 @@ impl Model for DemoModel {
 }
 
 /// Returns the index of these tools, from the cache or built now.
-fn index_of(indexes: &Mutex<Vec<CachedIndex>>, tools: &Arc<[RegisteredTool]>) -> Arc<Index> {
+fn index_of(indexes: &Mutex<Vec<CachedIndex>>, tools: &Arc<[RegisteredTool]>) -> Arc<ToolIndex> {
     let lock = || indexes.lock().unwrap_or_else(PoisonError::into_inner);
     let is_same = |(known, _): &&CachedIndex| std::ptr::eq(known.as_ptr(), Arc::as_ptr(tools));
     if let Some((_, index)) = lock().iter().find(is_same) {
         return Arc::clone(index);
     }
-    let index: Arc<Index> =
-        Arc::new(tools.iter().take(MAX_TOOLS).map(RegisteredTool::spec).collect());
+    let index: Arc<ToolIndex> = Arc::new(ToolIndex::new(tools.iter().take(MAX_TOOLS)));
     let mut cached = lock();
     cached.retain(|(tools, _)| tools.strong_count() > 0);
     let surplus = (cached.len() + 1).saturating_sub(MAX_INDEXES);
@@ -118,8 +120,9 @@ enum Decision {
 }
 
 /// Decides what to do. Nothing is kept between requests: every request is decided from its messages alone.
-fn decide(request: &ModelRequest, index: &Index) -> Decision {
-    let tools = Tools::new(&request.tools, index, &request.tool_choice);
+fn decide(request: &ModelRequest, index: &ToolIndex, has_searched: bool) -> Decision {
+    let mut tools = Tools::new(&request.tools, index, &request.tool_choice);
+    tools.has_searched = has_searched;
     let history = History::new(&request.messages);
     let Some(turn) = history.last_turn() else {
         return Decision::Answer(reply::help(&tools));

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 use toolwright_chat::ToolChoice;
 use toolwright_core::{RegisteredTool, ToolSpec};
-use toolwright_search::{Index, Match, is_similar, stem, stems, synonyms, words};
+use toolwright_search::{Match, ToolIndex, is_similar, stem, stems, synonyms, words};
 
 use crate::arguments::{Context, ExtractedArguments, fill};
 use crate::memory::Memory;
@@ -26,8 +26,10 @@ const DESTRUCTIVE: &str = "delete remove erase drop destroy kill purge wipe";
 /// The tools of one request.
 pub(crate) struct Tools<'a> {
     pub(crate) entries: &'a [RegisteredTool],
-    pub(crate) index: &'a Index,
+    pub(crate) index: &'a ToolIndex,
     pub(crate) choice: &'a ToolChoice,
+    /// Whether these are the tools that were found, of perhaps many more.
+    pub(crate) has_searched: bool,
     params: RefCell<HashMap<usize, Rc<[Param]>>>,
 }
 
@@ -71,10 +73,10 @@ impl Task {
 impl<'a> Tools<'a> {
     pub(crate) fn new(
         entries: &'a [RegisteredTool],
-        index: &'a Index,
+        index: &'a ToolIndex,
         choice: &'a ToolChoice,
     ) -> Self {
-        Self { entries, index, choice, params: RefCell::default() }
+        Self { entries, index, choice, has_searched: false, params: RefCell::default() }
     }
 
     pub(crate) fn spec(&self, tool: usize) -> Option<&'a ToolSpec> {

@@ -32,6 +32,7 @@ pub(crate) fn help(tools: &Tools<'_>) -> String {
     let names = first_names(tools, MAX_TOOLS);
     let list = match tools.entries.len() {
         _ if *tools.choice == ToolChoice::None => "I may not use tools here.".to_owned(),
+        0 if tools.has_searched => "I search for my tools, and found none for this.".to_owned(),
         0 => "I have no tools here.".to_owned(),
         all if all > MAX_TOOLS => format!("My tools: {names} and {} more.", all - MAX_TOOLS),
         _ => format!("My tools: {names}."),

@@ -45,7 +45,7 @@ const MAX_REDIRECTS: usize = 5;
 /// # Examples
 ///
 /// ```
-/// use toolwright_guard::{FetchError, SafeHttp};
+/// use toolwright::guard::{FetchError, SafeHttp};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let http = SafeHttp::new()?;

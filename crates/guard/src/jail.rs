@@ -40,7 +40,7 @@ const MAX_PATH: usize = 4_096;
 /// # Examples
 ///
 /// ```
-/// use toolwright_guard::{Jail, JailError, WriteMode};
+/// use toolwright::guard::{Jail, JailError, WriteMode};
 ///
 /// let dir = tempfile::tempdir()?;
 /// let jail = Jail::new(dir.path())?;

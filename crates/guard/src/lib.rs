@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use toolwright::{Invoker, Registry, ToolCall, ToolError, tool};
-//! use toolwright_guard::Jail;
+//! use toolwright::guard::Jail;
 //!
 //! /// Reads a text file.
 //! #[tool(read_only, blocking)]

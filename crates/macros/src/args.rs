@@ -66,8 +66,9 @@ pub(crate) struct ToolsArgs {
 }
 
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
-const FLAGS: [&str; 4] = ["blocking", "expand_result", "replayable", "return_direct"];
-const VALUES: [&str; 6] = ["name", "title", "icon", "description", "timeout", "concurrency"];
+const FLAGS: [&str; 5] = ["blocking", "expand_result", "pinned", "replayable", "return_direct"];
+const VALUES: [&str; 7] =
+    ["name", "title", "icon", "description", "approvers", "timeout", "concurrency"];
 
 /// A key whose value is a variant of an enum: the key, the enum and the variants in lower case.
 type Choice = (&'static str, &'static str, &'static [&'static str]);
@@ -116,6 +117,7 @@ impl FunctionArgs {
             other if kind == DefinitionKind::Prompt => {
                 parse_choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?
             }
+            "approvers" => key.approvers()?.into_token_stream(),
             "timeout" => key.duration()?.into_token_stream(),
             "concurrency" => key.count()?.into_token_stream(),
             flag if HINTS.contains(&flag) || FLAGS.contains(&flag) => {

@@ -163,6 +163,24 @@ impl AttributeKey<'_> {
         })
     }
 
+    /// Parses `= "role:manager"`: `owner`, `role:NAME` and `subject:ID`, separated by commas, by the rules of `Approvers` in the
+    /// core crate.
+    pub(crate) fn approvers(&self) -> syn::Result<LitStr> {
+        let key = &self.ident;
+        let text: LitStr = self.value(&format!("`{key} = \"role:manager\"`"))?;
+        let is_rule = |rule: &str| {
+            let rule = rule.trim();
+            let name = rule.strip_prefix("role:").or_else(|| rule.strip_prefix("subject:"));
+            rule == "owner" || name.is_some_and(|name| !name.trim().is_empty())
+        };
+        if text.value().split(',').all(is_rule) {
+            return Ok(text);
+        }
+        let message =
+            "not known here: write `owner`, `role:NAME` or `subject:ID`, separated by commas";
+        Err(syn::Error::new_spanned(&text, message))
+    }
+
     /// Parses `= name`, one of `variants` in lower case, and returns the variant of the enum.
     pub(crate) fn variant(&self, variants: &[&str]) -> syn::Result<Ident> {
         let listed = join_with_or(variants);

@@ -163,6 +163,10 @@ fn expand_bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition])
                 }
             }
 
+            impl ::toolwright::NamedBundle for #bundle {
+                const NAME: &'static str = #path;
+            }
+
             #submit
         };
     }
@@ -240,7 +244,7 @@ fn check_names(definitions: &[Definition], diagnostics: &mut Diagnostics) {
     }
 }
 
-fn misplaced_attribute(item: &Item, message: &str) -> TokenStream {
+pub(crate) fn misplaced_attribute(item: &Item, message: &str) -> TokenStream {
     let error = syn::Error::new(Span::call_site(), message).to_compile_error();
     quote!(#item #error)
 }
@@ -356,7 +360,7 @@ fn function_lint_allows(kind: DefinitionKind) -> Attribute {
 }
 
 /// Allows lints of generated code, which the surrounding crate may deny.
-fn generated_code_lint_allows() -> TokenStream {
+pub(crate) fn generated_code_lint_allows() -> TokenStream {
     quote! {
         #[allow(
             deprecated,

@@ -50,6 +50,10 @@ pub(crate) fn fallback_tools(block: &ItemImpl, diagnostics: Diagnostics) -> Toke
                     ::toolwright::__private::never()
                 }
             }
+
+            impl #generics ::toolwright::NamedBundle for #bundle #bounds {
+                const NAME: &'static str = "";
+            }
         }
     });
     quote!(#block #placeholder #diagnostics)

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolwright_core::{Invoker, Registry, Secret, ToolCall};
+use toolwright_core::{Invoker, MemorySharedState, Registry, Secret, SharedState, ToolCall};
 use toolwright_mcp::{
-    ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse, OAuthClient, RemoteServer, Trust,
-    UserAuthorizer,
+    CredentialKeys, ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse, OAuthClient,
+    RemoteServer, SharedCredentials, Trust, UserAuthorizer,
 };
 
 /// The redirect address for the authorization servers of the suite; there is no listener.
@@ -53,8 +53,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if let Ok(revision) = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION") {
         attach = attach.revision(revision);
     }
+    // The command line's own store of credentials: encrypted, with a key file.
+    let folder = tempfile::tempdir()?;
+    let keys = CredentialKeys::from_file(folder.path().join("credentials.key"));
+    let state: Arc<dyn SharedState> = Arc::new(MemorySharedState::new());
+    let credentials = Arc::new(SharedCredentials::new(Arc::clone(&state), "conformance", keys));
     if name.starts_with("auth/") {
-        attach = attach.oauth(oauth(&name, &scenario));
+        attach = attach.oauth(oauth(&name, &scenario)).credentials(credentials);
     }
 
     let registry = Registry::new();

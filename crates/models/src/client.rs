@@ -1,6 +1,7 @@
 //! A [`Model`] from a protocol and a transport: sends requests, retries them and streams the events of the responses.
 
 mod body_decoder;
+mod embeddings;
 mod model_list;
 mod redact_body;
 mod response_stream;
@@ -17,9 +18,11 @@ use toolwright_chat::{
     ResponseFormat,
 };
 use toolwright_core::RegisteredTool;
+use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{ToolPlan, ToolPlanner};
 use url::Url;
 
+pub(crate) use self::embeddings::{EmbeddingShape, RemoteEmbedder};
 pub(crate) use self::model_list::list_ollama_models;
 use self::response_stream::ResponseStream;
 use crate::protocol::Protocol;
@@ -109,6 +112,10 @@ impl Model for RemoteModel {
             Some((event, response))
         })
         .boxed()
+    }
+
+    fn tool_dialect(&self) -> Dialect {
+        self.0.protocol.dialect()
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

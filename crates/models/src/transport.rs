@@ -38,10 +38,10 @@ pub(crate) use offline::is_loopback;
 /// A transport with a fixed response, for a test:
 ///
 /// ```
-/// use futures::future::BoxFuture;
-/// use futures::{FutureExt as _, TryStreamExt as _};
-/// use toolwright_chat::{Model as _, ModelError, ModelEvent, ModelRequest};
-/// use toolwright_models::{Transport, Vendor, WireRequest, WireResponse};
+/// use toolwright::BoxFuture;
+/// use toolwright::chat::{Model as _, ModelError, ModelEvent, ModelRequest};
+/// use toolwright::futures::{FutureExt as _, TryStreamExt as _};
+/// use toolwright::models::{Transport, Vendor, WireRequest, WireResponse};
 ///
 /// struct Always(&'static str);
 ///

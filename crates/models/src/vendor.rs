@@ -12,13 +12,15 @@ use toolwright_core::Config;
 use toolwright_core::schema::{Dialect, did_you_mean};
 use url::Url;
 
-use crate::client::list_ollama_models;
+use crate::client::{EmbeddingShape, list_ollama_models};
 use crate::protocol::openai_chat::Quirks;
 use crate::protocol::{Protocol, anthropic, gemini, ollama, openai_chat, openai_responses};
 use crate::transport::Transport;
 
 use ProtocolKind::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
 pub use model_builder::ModelBuilder;
+#[cfg(feature = "http")]
+pub(crate) use settings::config_error;
 
 /// A company or a program that serves models, and how its API is called.
 #[derive(Debug)]
@@ -90,46 +92,75 @@ const fn local(name: &'static str, url: &'static str, api_key_variable: &'static
     }
 }
 
-/// All supported vendors.
-pub static VENDORS: &[Vendor] = &[
-    OPENAI,
-    Vendor { name: "openai-chat", protocol: OpenAiChat(Quirks::OPENAI), ..OPENAI },
-    Vendor {
+/// Makes the table of vendors, and for each row the function that starts building one of its models.
+macro_rules! vendors {
+    ($($(#[$doc:meta])* $name:ident => $row:expr;)*) => {
+        /// All supported vendors.
+        pub static VENDORS: &[Vendor] = &[$($row),*];
+
+        /// One function per vendor.
+        pub(crate) mod constructors {
+            use super::*;
+            $(
+                $(#[$doc])*
+                ///
+                /// See [`ModelBuilder`] for the API key and the base URL.
+                pub fn $name(model: impl Into<String>) -> ModelBuilder {
+                    static VENDOR: Vendor = $row;
+                    VENDOR.model(model)
+                }
+            )*
+        }
+    };
+}
+
+vendors! {
+    /// Starts building a model of OpenAI, called over the Responses API.
+    openai => OPENAI;
+    /// Starts building a model of OpenAI, called over Chat Completions.
+    openai_chat => Vendor { name: "openai-chat", protocol: OpenAiChat(Quirks::OPENAI), ..OPENAI };
+    /// Starts building a model of Anthropic.
+    anthropic => Vendor {
         base_url_variable: Some("ANTHROPIC_BASE_URL"),
         api_key_header: "x-api-key",
         ..vendor("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", Anthropic)
-    },
-    Vendor {
+    };
+    /// Starts building a Gemini model of Google.
+    gemini => Vendor {
         base_url_variable: Some("GEMINI_BASE_URL"),
         api_key_header: "x-goog-api-key",
         ..vendor("gemini", "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", Gemini)
-    },
-    Vendor {
+    };
+    /// Starts building a model that Ollama serves, by default on this machine.
+    ollama => Vendor {
         base_url_variable: Some("OLLAMA_HOST"),
         requires_api_key: false,
         ..vendor("ollama", "http://127.0.0.1:11434", "OLLAMA_API_KEY", Ollama)
-    },
-    AZURE,
-    Vendor { name: "azure-chat", protocol: OpenAiChat(Quirks::OPENAI), ..AZURE },
-    Vendor {
+    };
+    /// Starts building a model of Azure OpenAI, called over the Responses API; its name is that of the deployment.
+    azure => AZURE;
+    /// Starts building a model of Azure OpenAI, called over Chat Completions; its name is that of the deployment.
+    azure_chat => Vendor { name: "azure-chat", protocol: OpenAiChat(Quirks::OPENAI), ..AZURE };
+    /// Starts building a model of Groq.
+    groq => Vendor {
         base_url_variable: Some("GROQ_BASE_URL"),
         ..vendor("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", OpenAiChat(Quirks::GROQ))
-    },
-    vendor("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", OpenAiChat(Quirks::MISTRAL)),
-    vendor(
-        "deepseek",
-        "https://api.deepseek.com",
-        "DEEPSEEK_API_KEY",
-        OpenAiChat(Quirks::DEEPSEEK),
-    ),
-    vendor("xai", "https://api.x.ai/v1", "XAI_API_KEY", OpenAiChat(Quirks::XAI)),
-    vendor(
+    };
+    /// Starts building a model of Mistral.
+    mistral => vendor("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", OpenAiChat(Quirks::MISTRAL));
+    /// Starts building a model of DeepSeek.
+    deepseek => vendor("deepseek", "https://api.deepseek.com", "DEEPSEEK_API_KEY", OpenAiChat(Quirks::DEEPSEEK));
+    /// Starts building a model of xAI.
+    xai => vendor("xai", "https://api.x.ai/v1", "XAI_API_KEY", OpenAiChat(Quirks::XAI));
+    /// Starts building a model behind OpenRouter.
+    openrouter => vendor(
         "openrouter",
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
         OpenAiChat(Quirks::OPENROUTER),
-    ),
-    Vendor {
+    );
+    /// Starts building a model of Together AI.
+    together => Vendor {
         base_url_variable: Some("TOGETHER_BASE_URL"),
         ..vendor(
             "together",
@@ -137,11 +168,14 @@ pub static VENDORS: &[Vendor] = &[
             "TOGETHER_API_KEY",
             OpenAiChat(Quirks::TOGETHER),
         )
-    },
-    local("vllm", "http://127.0.0.1:8000/v1", "VLLM_API_KEY"),
-    local("llama.cpp", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY"),
-    local("lm-studio", "http://127.0.0.1:1234/v1", "LM_API_TOKEN"),
-];
+    };
+    /// Starts building a model that vLLM serves, by default on this machine.
+    vllm => local("vllm", "http://127.0.0.1:8000/v1", "VLLM_API_KEY");
+    /// Starts building a model that llama.cpp serves, by default on this machine.
+    llama_cpp => local("llama.cpp", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY");
+    /// Starts building a model that LM Studio serves, by default on this machine.
+    lm_studio => local("lm-studio", "http://127.0.0.1:1234/v1", "LM_API_TOKEN");
+}
 
 impl Vendor {
     /// Returns the vendor with this name.
@@ -153,10 +187,7 @@ impl Vendor {
         let vendor = VENDORS.iter().find(|vendor| vendor.name == name);
         vendor.ok_or_else(|| {
             let names: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
-            let hint = did_you_mean(name, names.iter().copied()).map(|hint| hint + " ");
-            let (hint, names) = (hint.unwrap_or_default(), names.join(", "));
-            let message = format!("there is no vendor `{name}`: {hint}there are {names}");
-            ModelError::new(ModelErrorKind::BadRequest, message)
+            unknown_vendor(name, &names)
         })
     }
 
@@ -207,6 +238,15 @@ impl Vendor {
         ModelBuilder::new(self, name.into())
     }
 
+    /// Returns the shape of its embedding endpoint, if it has one that is supported.
+    fn embedding_shape(&self) -> Option<EmbeddingShape> {
+        match self.protocol {
+            OpenAiResponses | OpenAiChat(_) => Some(EmbeddingShape::OpenAi),
+            Ollama => Some(EmbeddingShape::Ollama),
+            Anthropic | Gemini => None,
+        }
+    }
+
     fn protocol(&self) -> Box<dyn Protocol> {
         match self.protocol {
             OpenAiResponses => Box::new(openai_responses::OpenAiResponses),
@@ -216,4 +256,12 @@ impl Vendor {
             Ollama => Box::new(ollama::Ollama),
         }
     }
+}
+
+/// Returns the error for an unknown vendor, which lists the known names.
+pub(crate) fn unknown_vendor(name: &str, known: &[&str]) -> ModelError {
+    let hint = did_you_mean(name, known.iter().copied()).map(|hint| hint + " ");
+    let (hint, known) = (hint.unwrap_or_default(), known.join(", "));
+    let message = format!("there is no vendor `{name}`: {hint}there are {known}");
+    ModelError::new(ModelErrorKind::BadRequest, message)
 }

@@ -1,8 +1,8 @@
 //! JSON Schema for tools: parses arguments, validates them, and describes violations in sentences a model can act on.
 //!
 //! ```
-//! use serde_json::json;
-//! use toolwright_schema::{InputLimits, Schema, Tape, coerce};
+//! use toolwright::json;
+//! use toolwright::schema::{InputLimits, Schema, Tape, coerce};
 //!
 //! let schema = Schema::check(json!({
 //!     "type": "object",

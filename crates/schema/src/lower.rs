@@ -136,10 +136,10 @@ impl Schema {
     /// # Errors
     ///
     /// The dialect cannot express any schema for these arguments, or the schema is too large.
-    pub fn lower(&self, dialect: Dialect) -> Result<&Lowered, &LowerError> {
+    pub fn lower(&self, dialect: Dialect) -> Result<&Lowered, LowerError> {
         let lowered = self.lowered_slot(dialect);
         let lowered = lowered.get_or_init(|| Box::new(Lowered::new(self.as_value(), dialect)));
-        lowered.as_ref().as_ref()
+        lowered.as_ref().as_ref().map_err(LowerError::clone)
     }
 }
 

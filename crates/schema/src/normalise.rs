@@ -53,8 +53,8 @@ impl fmt::Display for SchemaFix {
 /// # Examples
 ///
 /// ```
-/// use serde_json::json;
-/// use toolwright_schema::normalise;
+/// use toolwright::json;
+/// use toolwright::schema::normalise;
 ///
 /// let mut schema = json!({"type": "dict", "properties": {"cities": {"type": "list[str]"}}});
 /// let notes = normalise(&mut schema)?;
@@ -64,7 +64,7 @@ impl fmt::Display for SchemaFix {
 /// let mut typo = json!({"type": "object", "properties": {"city": {"type": "strng"}}});
 /// let error = normalise(&mut typo).unwrap_err();
 /// assert_eq!(error.to_string(), r#"/properties/city/type: "strng" is no type; did you mean `string`?"#);
-/// # Ok::<(), toolwright_schema::SchemaError>(())
+/// # Ok::<(), toolwright::schema::SchemaError>(())
 /// ```
 pub fn normalise(schema: &mut Value) -> Result<Vec<SchemaFix>, SchemaError> {
     size_limit::check_size(schema)?;

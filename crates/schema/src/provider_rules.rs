@@ -52,8 +52,8 @@ impl fmt::Display for Rejection {
 /// are listed. Limits that hold for a request as a whole are applied as if this tool were the only one.
 ///
 /// ```
-/// use serde_json::json;
-/// use toolwright_schema::{Dialect, validate_for};
+/// use toolwright::json;
+/// use toolwright::schema::{Dialect, validate_for};
 ///
 /// let schema = json!({
 ///     "type": "object",

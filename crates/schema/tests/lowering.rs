@@ -248,8 +248,14 @@ fn holds(canonical: &Schema, dialect: Dialect, seed: u64) -> Result<(), TestCase
     Ok(())
 }
 
+/// The number of schemas: `LOWERING_CASES`, else 150.
+#[expect(clippy::unwrap_used, reason = "a number was asked for")]
+fn cases() -> u32 {
+    std::env::var("LOWERING_CASES").map_or(150, |cases| cases.parse().unwrap())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn lowering_is_accepted_idempotent_and_honest(canonical in tool(), seed: u64) {

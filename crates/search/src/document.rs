@@ -1,152 +1,101 @@
-//! The weighted terms of one tool spec.
+//! [`ToolDocument`]: what is indexed of a tool.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde_json::Value;
-use toolwright_core::ToolSpec;
+use toolwright_core::wire::ToolDefinition;
+use toolwright_core::{RegisteredTool, ToolSpec};
 
-use crate::words::{is_stop_word, stem, words};
+use crate::terms::{head, params};
+use crate::words::words;
 
-// Limits, because specs may come from foreign servers.
-const MAX_TERMS: usize = 300;
-const MAX_PARAMS: usize = 64;
-const MAX_OPTIONS: usize = 16;
-const MAX_SUBSCHEMAS: usize = 64;
-const MAX_TEXT: usize = 1_000;
-const MAX_NAME: usize = 64;
+// Limits of the text that is embedded: models read a few hundred words.
+const MAX_NAME: usize = 128;
+const MAX_DESCRIPTION: usize = 1_000;
+const MAX_EMBEDDED_PARAMS: usize = 24;
 
-/// A regular expression; all of ours compile, so none is only what the type requires.
-type Form = LazyLock<Option<Regex>>;
-
-static EXAMPLE: Form = LazyLock::new(|| Regex::new(r"(?i)example|e\.g|such as|like ").ok());
-/// Values to choose from: "`C` or `F`", but not "the unit of `value`".
-static LIST: Form = LazyLock::new(|| {
-    Regex::new(r"`[^`/:.@]{1,32}`(\s?(,|/|\||,?\s?or|,?\s?and)\s?`[^`/:.@]{1,32}`)+").ok()
-});
-
-/// How much a term counts for a tool, which depends on the part of the spec it stands in.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TermWeight {
-    /// The term frequency of BM25: what one occurrence counts, or the sum over all.
-    pub(crate) frequency: f32,
-    /// How much a match is evidence that the tool is meant: of one occurrence, or the greatest of all.
-    pub(crate) evidence: f32,
+/// What a [`ToolIndex`](crate::ToolIndex) reads of a tool.
+///
+/// Made from a [`ToolSpec`], an entry of a registry's snapshot or an imported [`ToolDefinition`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ToolDocument<'a> {
+    /// The name in calls, unique in an index.
+    pub name: &'a str,
+    /// The display name.
+    pub title: Option<&'a str>,
+    /// What the tool does.
+    pub description: &'a str,
+    /// The JSON Schema of the arguments.
+    pub input: &'a Value,
+    /// The name of its bundle; may be empty.
+    pub bundle: &'a str,
+    /// Keywords.
+    pub tags: &'a [&'a str],
+    /// Questions that the tool answers.
+    pub questions: &'a [&'a str],
 }
 
-/// The whole name, as in "call get_weather".
-const WHOLE_NAME: TermWeight = TermWeight::new(20.0, 5.0);
-const NAME: TermWeight = TermWeight::new(3.0, 1.0);
-const DESCRIPTION: TermWeight = TermWeight::new(1.0, 0.6);
-pub(crate) const PARAM: TermWeight = TermWeight::new(1.0, 0.4);
-const PARAM_DESCRIPTION: TermWeight = TermWeight::new(0.4, 0.3);
+impl<'a> ToolDocument<'a> {
+    /// Makes a document of a name, a description and the JSON Schema of the arguments.
+    pub fn new(name: &'a str, description: &'a str, input: &'a Value) -> Self {
+        Self { name, title: None, description, input, bundle: "", tags: &[], questions: &[] }
+    }
 
-impl TermWeight {
-    const fn new(frequency: f32, evidence: f32) -> Self {
-        Self { frequency, evidence }
+    /// Sets the keywords of the tool.
+    #[must_use]
+    pub fn tags(mut self, tags: &'a [&'a str]) -> Self {
+        self.tags = tags;
+        self
+    }
+
+    /// Sets questions that the tool answers.
+    #[must_use]
+    pub fn questions(mut self, questions: &'a [&'a str]) -> Self {
+        self.questions = questions;
+        self
+    }
+
+    /// Returns the text whose vector stands for the tool.
+    pub(crate) fn embedded_text(&self) -> String {
+        let mut text = words(head(self.name, MAX_NAME)).join(" ");
+        let title = self.title.filter(|title| *title != self.name);
+        for part in title.into_iter().chain([self.description]) {
+            text.push_str(": ");
+            text.push_str(head(part.trim(), MAX_DESCRIPTION));
+        }
+        let params = params(self.input).into_iter().take(MAX_EMBEDDED_PARAMS);
+        for (position, (name, _)) in params.enumerate() {
+            text.push_str(if position == 0 { " Parameters: " } else { ", " });
+            text.push_str(&words(head(name, MAX_NAME)).join(" "));
+        }
+        for question in self.questions.iter().take(MAX_EMBEDDED_PARAMS) {
+            text.push(' ');
+            text.push_str(head(question, MAX_NAME));
+        }
+        text
     }
 }
 
-/// The terms of one tool spec.
-#[derive(Default)]
-pub(crate) struct Document {
-    /// The sum of the frequencies and the greatest evidence of each stem.
-    pub(crate) terms: HashMap<String, TermWeight>,
-    /// The sum of all frequencies.
-    pub(crate) length: f32,
-    /// The size of the text that was read.
-    pub(crate) bytes: usize,
+impl<'a> From<&'a ToolSpec> for ToolDocument<'a> {
+    fn from(spec: &'a ToolSpec) -> Self {
+        Self {
+            title: spec.title.as_deref(),
+            bundle: &spec.bundle,
+            ..Self::new(spec.name.as_str(), &spec.description, spec.input.as_value())
+        }
+    }
 }
 
-impl Document {
-    pub(crate) fn new(spec: &ToolSpec) -> Self {
-        let mut document = Self::default();
-        let root = spec.input.as_value();
-        let properties = root.get("properties").and_then(Value::as_object);
-        let properties = || properties.into_iter().flatten().take(MAX_PARAMS);
-        let named: Vec<String> =
-            properties().flat_map(|(name, _)| words(head(name, MAX_NAME))).collect();
-        // `get_city_time` with a parameter `city` is about times: "city" only names what it requires.
-        let name_weight = |word: &str| match named.iter().any(|name| name == word) {
-            true => PARAM,
-            false => NAME,
-        };
-        let name = spec.name.as_str();
-        document.add(name, name_weight);
-        if words(name).len() > 1 {
-            document.terms.insert(name.to_lowercase(), WHOLE_NAME);
-        }
-        document.add(spec.title.as_deref().unwrap_or_default(), name_weight);
-        document.add(&spec.description, |_| DESCRIPTION);
-        for word in &named {
-            document.add_word(word, PARAM);
-        }
-        for (_, schema) in properties() {
-            let description = schema.get("description").and_then(Value::as_str);
-            let description = head(description.unwrap_or_default(), MAX_TEXT);
-            document.add(description, |_| PARAM_DESCRIPTION);
-            let (listed, _) = quoted_values(description);
-            for option in listed.into_iter().take(MAX_OPTIONS).chain(options(root, schema)) {
-                document.add(head(option, MAX_NAME), |_| PARAM_DESCRIPTION);
-            }
-        }
-        document
-    }
-
-    fn add(&mut self, text: &str, weight: impl Fn(&str) -> TermWeight) {
-        let text = head(text, MAX_TEXT);
-        self.bytes += text.len();
-        // Text in backticks is an example or the name of something else.
-        for word in text.split('`').step_by(2).flat_map(words) {
-            self.add_word(&word, weight(&word));
-        }
-    }
-
-    fn add_word(&mut self, word: &str, weight: TermWeight) {
-        if self.terms.len() >= MAX_TERMS || word.len() > MAX_NAME || is_stop_word(word) {
-            return;
-        }
-        self.length += weight.frequency;
-        let term = self.terms.entry(stem(word)).or_default();
-        term.frequency += weight.frequency;
-        term.evidence = term.evidence.max(weight.evidence);
+impl<'a> From<&'a RegisteredTool> for ToolDocument<'a> {
+    fn from(tool: &'a RegisteredTool) -> Self {
+        tool.spec().into()
     }
 }
 
-/// Returns the values that a description has in backticks: the first list of options, and the examples.
-pub fn quoted_values(description: &str) -> (Vec<&str>, Vec<&str>) {
-    let example = EXAMPLE.as_ref().and_then(|form| form.find(description));
-    let start = example.map_or(description.len(), |example| example.start());
-    let (before, examples) = description.split_at_checked(start).unwrap_or_default();
-    let options = LIST.as_ref().and_then(|form| form.find(before));
-    (quoted(options.map_or("", |list| list.as_str())), quoted(examples))
-}
-
-fn quoted(text: &str) -> Vec<&str> {
-    text.split('`').skip(1).step_by(2).collect()
-}
-
-/// Returns the strings that a parameter's schema lists, itself or where it refers to.
-fn options<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s str> {
-    let mut options = Vec::new();
-    let mut open = vec![schema];
-    for _ in 0..MAX_SUBSCHEMAS {
-        let Some(schema) = open.pop() else { break };
-        let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
-        let values = list("enum").into_iter().flatten();
-        let values = values.chain(schema.get("const")).take(MAX_OPTIONS);
-        options.extend(values.filter_map(Value::as_str));
-        let branches = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(list);
-        open.extend(branches.flatten().take(MAX_OPTIONS));
-        let reference = schema.get("$ref").and_then(Value::as_str);
-        let path = reference.and_then(|reference| reference.strip_prefix('#'));
-        open.extend(path.and_then(|path| root.pointer(path)));
+impl<'a> From<&'a ToolDefinition> for ToolDocument<'a> {
+    fn from(definition: &'a ToolDefinition) -> Self {
+        Self {
+            title: definition.title.as_deref(),
+            ..Self::new(&definition.name, &definition.description, definition.input.as_value())
+        }
     }
-    options.truncate(MAX_OPTIONS);
-    options
-}
-
-fn head(text: &str, max: usize) -> &str {
-    text.get(..text.floor_char_boundary(max)).unwrap_or_default()
 }

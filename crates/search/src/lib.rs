@@ -1,28 +1,58 @@
 //! Ranks tool specs against a question.
 //!
-//! An [`Index`] holds the stems of the tools' names, titles, descriptions and parameters. A search scores with BM25, where a
-//! word of a name counts more than one of a description, and corrects misspelt words and looks up synonyms.
+//! A [`ToolIndex`] holds the stems of the tools' names, titles, descriptions, parameters, bundles and tags. A search scores with
+//! BM25, where a word of a name counts more than one of a description, corrects misspelt words and looks up synonyms.
 //!
-//! ```
-//! use toolwright_core::Tool;
-//! use toolwright_search::Index;
+//! A [`Gateway`] offers a model or an MCP client two tools in place of a [`ToolCatalog`]: one that searches it, one that calls.
+//! A [`VectorIndex`] finds tools by meaning, with the vectors of an [`Embedder`]; [`merge_by_rank`] combines the two.
 //!
-//! let tools = [
-//!     Tool::builder("get_weather", "Returns the weather in a city.").run(|_, _| "sunny")?,
-//!     Tool::builder("get_time", "Returns the current time.").run(|_, _| "12:00")?,
-//! ];
-//! let index: Index = tools.iter().map(|tool| tool.spec()).collect();
-//! let matches = index.search("Do I need an umbrella?", 3);
-//! assert_eq!(matches[0].tool, 0);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The functions about single words ([`stem`], [`synonyms`], [`unit_named`] and their like) are for the demo model.
 
-mod document;
-mod index;
+mod english;
+mod options;
+mod stem;
 mod units;
 mod words;
 
-pub use document::quoted_values;
-pub use index::{Index, Match, Term};
+mod document;
+mod field;
+mod lexicon;
+mod terms;
+
+mod tool_index;
+
+mod diversity;
+mod question;
+mod rank;
+mod search;
+mod spelling;
+
+mod catalog;
+mod gateway;
+
+mod embedder;
+mod merge;
+mod vector;
+mod vector_index;
+
+pub use catalog::{CatalogCache, ToolCatalog};
+pub use document::ToolDocument;
+pub use embedder::{EmbedError, Embedder};
+pub use english::{is_common, is_stop_word, synonyms};
+pub use gateway::found::FoundTool;
+pub use gateway::{Gateway, NamedCall};
+pub use merge::merge_by_rank;
+pub use options::quoted_values;
+pub use rank::{Match, Term};
+pub use search::ToolMatch;
+pub use spelling::is_similar;
+pub use stem::{stem, stems};
+pub use tool_index::ToolIndex;
 pub use units::{Unit, unit_named, unit_names};
-pub use words::{is_common, is_similar, is_stop_word, stem, stems, synonyms, words};
+pub use vector_index::VectorIndex;
+pub use words::words;
+
+/// The examples of the page about this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/many-tools.md")]
+struct ManyTools;

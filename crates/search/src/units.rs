@@ -1,5 +1,8 @@
 //! Units of measure by all their names, so that `C`, `°C` and `celsius` are one.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// A unit of measure: its number in the table of units.
 pub type Unit = usize;
 
@@ -40,11 +43,15 @@ const UNITS: [&str; 33] = [
     "gigabyte gigabytes gb",
 ];
 
+/// The units by their names.
+static UNIT_NAMES: LazyLock<HashMap<&str, Unit>> = LazyLock::new(|| {
+    let units = UNITS.iter().enumerate();
+    units.flat_map(|(unit, names)| names.split(' ').map(move |name| (name, unit))).collect()
+});
+
 /// Returns the unit with this name.
 pub fn unit_named(name: &str) -> Option<Unit> {
-    let name = name.to_lowercase();
-    let is_name = |names: &&str| names.split(' ').any(|other| other == name);
-    UNITS.iter().position(is_name)
+    UNIT_NAMES.get(name.to_lowercase().as_str()).copied()
 }
 
 /// Returns the names of a unit, the full name first.

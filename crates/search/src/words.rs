@@ -1,145 +1,136 @@
-//! English words: splitting, stemming, stop words, synonyms and misspellings.
+//! Splits text and identifiers into words, in any script.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
-use rust_stemmers::{Algorithm, Stemmer};
-
-/// Words that do not indicate which tool is meant.
-const STOP_WORDS: &str = "a about actually after am an and any anybody anyone anything are as at be been before by can \
-    could day did do does doing dear else for from get gets getting give given gives go going got had has have having \
-    he hello her here hey hi him his how i i'd i'll i'm i've if in into is isn't it it's its just kindly know let \
-    let's like likes long looks may maybe me mean might mine mr mrs much must my need needed needs no not now of off \
-    ok okay on one or other our out over per perhaps please put really return returns right same say says shall she \
-    should so some something sorry tell than thank thanks that that's the their them then there these they thing \
-    think this those to today tomorrow tonight too try under until up us use used uses using very via want wanted \
-    wants was we well were what what's when where where's whether which while who who's whom whose why will wish with \
-    would yes yesterday yet you you're your yours";
-
-/// Words that many tools share, so that a match is weak evidence for any of them.
-const COMMON: &str = "add all amount ask calculate call change check compute convert create current data display fetch \
-    file find info information input item latest list look make name new number open output print query read result \
-    run search see send set show start stop text type update user value view write";
-
-/// Groups of words with nearly the same meaning in requests to tools.
-const SYNONYMS: [&str; 27] = [
-    "time clock o'clock hour",
-    "date day calendar",
-    "temperature warm warmer hot hotter cold colder degree heat cool cooler celsius fahrenheit",
-    "weather forecast rain rainy sun sunny snow wind windy umbrella storm cloudy humid warm warmer cold colder hot hotter \
-     temperature",
-    "thermostat heat temperature warm warmer degree",
-    "delete remove erase cancel drop",
-    "create add make new open file",
-    "find search look seek lookup",
-    "list show display see",
-    "set change adjust update turn switch modify make",
-    "buy purchase order",
-    "send mail email",
-    "message text note",
-    "price cost charge fee",
-    "image picture photo",
-    "loan borrow lend checkout",
-    "refund reimburse repay",
-    "status state progress track",
-    "ticket issue bug problem",
-    "urgent priority critical",
-    "convert change turn transform",
-    "calculate compute sum math",
-    "area size surface",
-    "move transfer",
-    "fetch download get open read",
-    "light lamp",
-    "read content open",
-];
-
-static STOP_WORD_SET: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
-static COMMON_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| COMMON.split_whitespace().map(stem).collect());
-static SYNONYM_STEMS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
-    let mut groups: HashMap<String, Vec<String>> = HashMap::new();
-    for group in SYNONYMS {
-        let group: Vec<String> = group.split_whitespace().map(stem).collect();
-        for stem in &group {
-            let others = group.iter().filter(|other| *other != stem).cloned();
-            groups.entry(stem.clone()).or_default().extend(others);
-        }
-    }
-    groups
-});
-
-/// Returns the Snowball stem of an English word in lower case, without a possessive `'s`.
-pub fn stem(word: &str) -> String {
-    let stemmer = Stemmer::create(Algorithm::English);
-    let word = word.strip_suffix("'s").unwrap_or(word);
-    stemmer.stem(word.trim_end_matches('\'')).into_owned()
-}
-
-/// Returns the stems of a text's words: `getUserName`, `get_user-name` and `Get user name` have the same.
-pub fn stems(text: &str) -> Vec<String> {
-    words(text).iter().map(|word| stem(word)).collect()
-}
-
-/// Splits text or an identifier into words in lower case, without a possessive `'s`.
+/// Splits text or an identifier into words in lower case, without accents and without a possessive `'s`.
+///
+/// Identifiers are split at case and punctuation. A script without spaces is split into pairs of neighbouring characters, and
+/// so are Korean words, whose particles have no spaces either.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::search::words;
+///
+/// assert_eq!(words("getUserName"), ["get", "user", "name"]);
+/// assert_eq!(words("Météo d'aujourd’hui"), ["meteo", "d'aujourd'hui"]);
+/// assert_eq!(words("東京の天気"), ["東京", "京の", "の天", "天気"]);
+/// ```
 pub fn words(text: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut previous = ' ';
-    for letter in text.chars() {
-        let letter = if letter == '’' { '\'' } else { letter };
-        let in_word = letter.is_alphanumeric() || letter == '\'';
-        if !in_word || letter.is_uppercase() && previous.is_lowercase() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| in_word) {
-            word.extend(letter.to_lowercase());
-        }
-        previous = letter;
-    }
-    for word in &mut words {
-        let length = word.trim_end_matches("'s").len();
-        word.truncate(length);
-    }
-    words.retain(|word| !word.is_empty());
+    let mut words = Vec::new();
+    for_each_word(text, |word| words.push(word.to_owned()));
     words
 }
 
-/// Returns true for a word in lower case that does not indicate which tool is meant.
-pub fn is_stop_word(word: &str) -> bool {
-    STOP_WORD_SET.contains(word)
-}
-
-/// Returns true for a stem that many tools share, as that of "create" or "list".
-pub fn is_common(stem: &str) -> bool {
-    COMMON_STEMS.contains(stem)
-}
-
-/// Returns the stems with nearly the same meaning as this one.
-pub fn synonyms(stem: &str) -> &'static [String] {
-    SYNONYM_STEMS.get(stem).map_or(&[], Vec::as_slice)
-}
-
-/// Returns true if two stems have the same root, or if one is a misspelling of the other.
-pub fn is_similar(one: &str, other: &str) -> bool {
-    let (short, long) = match one.len() <= other.len() {
-        true => (one, other),
-        false => (other, one),
-    };
-    let letters = short.bytes().zip(long.bytes());
-    let shared = letters.take_while(|(a, b)| a == b).count();
-    // A first letter is rarely wrong: "cold" is not "gold".
-    if short.len() < 4 || long.len() > 32 || shared == 0 {
-        return false;
+/// Calls a function with each of the [`words`].
+pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&str)) {
+    if text.is_ascii() {
+        split(text, &mut each);
+    } else {
+        split(&fold(text), &mut each);
     }
-    let rest = long.len() - shared;
-    let same_root = shared >= 5 && (rest <= 2 || rest <= 4 && shared == short.len());
-    // In a short word a replaced letter makes another word ("wrote" and "write"), swapped letters do not.
-    let typo = || {
-        long.len() - short.len() <= 1
-            && strsim::osa_distance(short, long) == 1
-            && (long.len() > 5 || strsim::hamming(short, long) != Ok(1))
-    };
-    same_root || typo()
+}
+
+fn split(text: &str, each: &mut impl FnMut(&str)) {
+    let mut word = String::new();
+    let mut unspaced: Vec<char> = Vec::new();
+    let mut previous = ' ';
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if is_unspaced(letter) {
+            end_word(&mut word, each);
+            unspaced.push(letter);
+            previous = letter;
+            continue;
+        }
+        end_run(&mut unspaced, each);
+        let in_word = letter.is_alphanumeric() || letter == '\'' || is_mark(letter);
+        let is_boundary = letter.is_uppercase()
+            && (previous.is_lowercase() || previous.is_uppercase() && starts_word(letters.clone()));
+        if !in_word || is_boundary {
+            end_word(&mut word, each);
+        }
+        match in_word {
+            true if letter.is_ascii() => word.push(letter.to_ascii_lowercase()),
+            true => word.extend(letter.to_lowercase()),
+            false => {}
+        }
+        previous = letter;
+    }
+    end_word(&mut word, each);
+    end_run(&mut unspaced, each);
+}
+
+fn is_mark(letter: char) -> bool {
+    !letter.is_ascii() && is_combining_mark(letter)
+}
+
+/// Returns true if an upper-case letter after another begins a word: `HTTPServer`, but not `PDFs`.
+fn starts_word(mut next: impl Iterator<Item = char>) -> bool {
+    match (next.next(), next.next()) {
+        (Some('s'), following) => following.is_some_and(char::is_lowercase),
+        (Some(letter), _) => letter.is_lowercase(),
+        (None, _) => false,
+    }
+}
+
+fn end_word(word: &mut String, each: &mut impl FnMut(&str)) {
+    if !word.is_empty() {
+        let bare = word.trim_end_matches("'s").trim_matches('\'');
+        if !bare.is_empty() {
+            each(bare);
+        }
+        word.clear();
+    }
+}
+
+/// Reports the pairs of neighbours of a run, or its only character.
+fn end_run(run: &mut Vec<char>, each: &mut impl FnMut(&str)) {
+    let mut pair = String::new();
+    for letters in run.windows(run.len().clamp(1, 2)) {
+        pair.clear();
+        pair.extend(letters);
+        each(&pair);
+    }
+    run.clear();
+}
+
+/// Removes differences that people do not type consistently: accents, full-width forms, ligatures, typographic apostrophes,
+/// and invisible joiners.
+fn fold(text: &str) -> String {
+    let mut base = ' ';
+    let folded = text.nfkd().filter_map(move |letter| match letter {
+        // `й` is a letter of its own, not an accented `и`.
+        '\u{306}' if is_cyrillic(base) => Some(letter),
+        '\u{300}'..='\u{36F}' | '\u{200C}' | '\u{200D}' => None,
+        '’' => Some('\''),
+        letter => {
+            base = letter;
+            Some(letter)
+        }
+    });
+    folded.nfc().collect()
+}
+
+fn is_cyrillic(letter: char) -> bool {
+    ('\u{400}'..='\u{52F}').contains(&letter)
+}
+
+/// Returns true for a letter of a script that is written without spaces, and for Korean syllables.
+fn is_unspaced(letter: char) -> bool {
+    matches!(letter,
+        '\u{E00}'..='\u{EFF}' // Thai, Lao
+        | '\u{1000}'..='\u{109F}' // Myanmar
+        | '\u{1780}'..='\u{17FF}' // Khmer
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3041}'..='\u{30FF}' // Hiragana, Katakana
+        | '\u{31F0}'..='\u{31FF}'
+        | '\u{3400}'..='\u{4DBF}'
+        | '\u{4E00}'..='\u{9FFF}' // Han
+        | '\u{AC00}'..='\u{D7AF}' // Hangul
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}')
 }
 
 #[cfg(test)]
@@ -147,50 +138,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_a_word_have_one_stem() {
-        for (one, other) in [
-            ("books", "booking"),
-            ("reserve", "reservation"),
-            ("cities", "city"),
-            ("translation", "translate"),
-            ("boxes", "box"),
-            ("tokyo's", "tokyo"),
-            ("refunding", "refunds"),
-            ("stopping", "stop"),
-        ] {
-            assert_eq!(stem(one), stem(other), "{one}, {other}");
-        }
-        for word in ["status", "bus", "is", "the", "glass"] {
-            assert_eq!(stem(word), word);
-        }
-    }
-
-    #[test]
     fn identifiers_are_split_into_words() {
-        for name in ["getUserName", "get_user-name", "Get user name"] {
-            assert_eq!(words(name), ["get", "user", "name"]);
-        }
-    }
-
-    #[test]
-    fn misspellings_and_words_of_one_root_are_similar() {
-        for (one, other) in [
-            ("weahter", "weather"),
-            ("wether", "weather"),
-            ("weatherr", "weather"),
-            ("tempertur", "temperatur"),
-            ("tiem", "time"),
-            ("convers", "convert"),
-        ] {
-            assert!(is_similar(one, other), "{one}, {other}");
-        }
-    }
-
-    #[test]
-    fn other_words_are_not_similar() {
-        for (one, other) in [("cold", "gold"), ("tim", "dim"), ("paris", "pair"), ("book", "look")]
+        for name in
+            ["getUserName", "get_user-name", "Get user name", "get.user/name", "GetUSERName"]
         {
-            assert!(!is_similar(one, other), "{one}, {other}");
+            assert_eq!(words(name), ["get", "user", "name"], "{name}");
         }
+        assert_eq!(words("parseHTTPResponse"), ["parse", "http", "response"]);
+        assert_eq!(words("PDFs and IDs, base64"), ["pdfs", "and", "ids", "base64"]);
+        assert_eq!(words("Ada's 'quoted' don't"), ["ada", "quoted", "don't"]);
+    }
+
+    #[test]
+    fn accents_and_full_width_letters_are_folded() {
+        assert_eq!(words("Prévisions météo à Zürich"), ["previsions", "meteo", "a", "zurich"]);
+        assert_eq!(words("ｗｅａｔｈｅｒ"), ["weather"]);
+        assert_eq!(words("Какой сейчас"), ["какой", "сейчас"]);
+        assert_eq!(words("obtenirMétéo"), ["obtenir", "meteo"]);
+    }
+
+    #[test]
+    fn words_of_indic_scripts_keep_their_marks() {
+        assert_eq!(words("मुंबई का मौसम"), ["मुंबई", "का", "मौसम"]);
+        assert_eq!(words("संस्कृत"), ["संस्कृत"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_become_pairs() {
+        assert_eq!(words("天气"), ["天气"]);
+        assert_eq!(words("雨"), ["雨"]);
+        assert_eq!(words("API天気予報v2"), ["api", "天気", "気予", "予報", "v2"]);
+        assert_eq!(words("날씨를 알려줘"), ["날씨", "씨를", "알려", "려줘"]);
+        assert_eq!(words("อากาศ").len(), 4);
     }
 }

@@ -1,8 +1,16 @@
 //! Authentication of a request: origin and token checks, login cookies, and the `RequestContext` that handlers receive.
 
+pub(crate) mod account;
+mod cookie_rotation;
 pub(crate) mod cors;
 pub(crate) mod login;
 pub(crate) mod login_attempts;
+pub(crate) mod login_sessions;
 pub(crate) mod middleware;
+mod pending_sign_in;
 pub(crate) mod request_context;
 pub(crate) mod session_cookie;
+mod session_credential;
+mod session_renewal;
+mod session_seal;
+pub(crate) mod sign_in_routes;

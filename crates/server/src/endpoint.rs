@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_chat::{HistoryWindow, Model, TurnLimits};
-use toolwright_core::{Bundle, ToolSelection};
+use toolwright_chat::{HistoryWindow, Model, ToolResolver, ToolSearch, TurnLimits};
+use toolwright_core::ToolSelection;
 
 use crate::endpoint::guardrail::{Guardrail, InputGuardrail};
 use crate::endpoint::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
@@ -23,7 +23,7 @@ pub(crate) mod path_template;
 pub(crate) mod runtime;
 pub(crate) mod server_state;
 
-pub(crate) use runtime::{EndpointDefaults, EndpointRuntime, random_id};
+pub(crate) use runtime::{EndpointDefaults, EndpointRuntime, random_id, select_known_tools};
 
 /// The path of the assistant endpoint, which the console uses.
 pub(crate) const ASSISTANT_PATH: &str = "/api/conversations";
@@ -33,7 +33,7 @@ pub(crate) const ASSISTANT_PATH: &str = "/api/conversations";
 /// # Examples
 ///
 /// ```
-/// use toolwright_server::{Endpoint, IncomingMessage, Path, Session};
+/// use toolwright::server::{Endpoint, IncomingMessage, Path, Session};
 ///
 /// let support = Endpoint::new("/support/{customer}")
 ///     .system("You help customers of a bicycle shop.")
@@ -44,15 +44,20 @@ pub(crate) const ASSISTANT_PATH: &str = "/api/conversations";
 ///         session.answer_with_model(message).await
 ///     });
 /// ```
+#[derive(Clone)]
 pub struct Endpoint {
     pub(crate) template: Result<PathTemplate, String>,
     path: String,
     system: Option<SystemPrompt>,
-    selection: ToolSelection,
+    pub(crate) selection: ToolSelection,
+    /// Further selections that a tool has to be kept by: those of other endpoints.
+    pub(crate) bounds: Vec<ToolSelection>,
+    resolvers: Vec<Arc<dyn ToolResolver>>,
     model: Option<Arc<dyn Model>>,
     memory: bool,
     window: HistoryWindow,
     limits: Option<TurnLimits>,
+    tool_search: Option<ToolSearch>,
     approve_every_call: bool,
     broadcast: bool,
     heartbeat: Option<Duration>,
@@ -65,6 +70,9 @@ pub struct Endpoint {
     signatures: Vec<HandlerSignature>,
 }
 
+toolwright_core::delegate_tool_selection!(Endpoint);
+
+#[derive(Clone)]
 enum SystemPrompt {
     Text(String),
     File(PathBuf),
@@ -82,10 +90,13 @@ impl Endpoint {
             path,
             system: None,
             selection: ToolSelection::default(),
+            resolvers: Vec::new(),
+            bounds: Vec::new(),
             model: None,
             memory: false,
             window: HistoryWindow::default(),
             limits: None,
+            tool_search: None,
             approve_every_call: false,
             broadcast: false,
             heartbeat: None,
@@ -107,6 +118,15 @@ impl Endpoint {
             .broadcast(true)
     }
 
+    /// The same endpoint at another path.
+    pub(crate) fn at(self, path: &str) -> Self {
+        Self { template: PathTemplate::parse(path), path: path.to_owned(), ..self }
+    }
+
+    pub(crate) fn is_assistant(&self) -> bool {
+        self.path == ASSISTANT_PATH
+    }
+
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
@@ -125,39 +145,12 @@ impl Endpoint {
         self
     }
 
-    /// Keeps only the tools of these names, plus those of [`bundles`](Self::bundles); without either, all tools.
+    /// Adds a resolver of tools that the registry does not have: asked at the start of every turn for the names of
+    /// [`only_tools_named`](Self::only_tools_named) that are not registered when the server is built.
     #[must_use]
-    pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.selection.names.extend(names.into_iter().map(Into::into));
+    pub fn resolver(mut self, resolver: impl ToolResolver) -> Self {
+        self.resolvers.push(Arc::new(resolver));
         self
-    }
-
-    /// Keeps only the tools of these bundles, plus those of [`only_tools_named`](Self::only_tools_named).
-    #[must_use]
-    pub fn bundles<N: Into<String>>(mut self, bundles: impl IntoIterator<Item = N>) -> Self {
-        self.selection.bundles.extend(bundles.into_iter().map(Into::into));
-        self
-    }
-
-    /// Removes these tools; overrides every other selection.
-    #[must_use]
-    pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.selection.excluded.extend(names.into_iter().map(Into::into));
-        self
-    }
-
-    /// Adds tools that only this endpoint has.
-    #[must_use]
-    pub fn tools(mut self, bundle: impl Bundle) -> Self {
-        self.selection.added.extend(bundle.into_items());
-        self
-    }
-
-    /// Adds tools and keeps no others.
-    #[must_use]
-    pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
-        self.selection.only_added = true;
-        self.tools(bundle)
     }
 
     /// Sets the model; default: the server's.
@@ -178,6 +171,13 @@ impl Endpoint {
     #[must_use]
     pub fn window(mut self, window: HistoryWindow) -> Self {
         self.window = window;
+        self
+    }
+
+    /// Sets when the model searches for tools, instead of getting the definitions of all; the default is the server's.
+    #[must_use]
+    pub fn tool_search(mut self, search: impl Into<ToolSearch>) -> Self {
+        self.tool_search = Some(search.into());
         self
     }
 

@@ -1,29 +1,41 @@
 //! The routes of a server.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use toolwright_auth::Authenticator;
+use toolwright_schema::redact;
 
-use crate::auth::{login, middleware};
+use crate::auth::middleware::{Access, Guard};
+use crate::endpoint::EndpointRuntime;
 use crate::endpoint::server_state::ServerState;
-use crate::endpoint::{ASSISTANT_PATH, EndpointRuntime};
 use crate::http::error_response::ErrorResponse;
-use crate::protocols::native::conversation_list;
-use crate::protocols::{ag_ui, ai_sdk, native, openai};
+use crate::http::mount::{PARTS, PartRoutes};
+use crate::http::mounted::Mounted;
+use crate::http::routes::Routes;
 
+mod approvals;
 pub(crate) mod body;
+pub(crate) mod branding;
+mod connections;
 pub(crate) mod console;
+pub(crate) mod cookie;
 pub(crate) mod error_response;
 mod info;
 pub(crate) mod limits;
+#[cfg_attr(not(feature = "metrics"), path = "http/metrics_disabled.rs")]
 pub(crate) mod metrics;
+pub(crate) mod mount;
+pub(crate) mod mounted;
 mod openapi;
 mod prompts;
+pub(crate) mod public_url;
+mod quota;
+mod routes;
 pub(crate) mod serve;
 mod tools;
 mod write_timeout;
@@ -32,122 +44,91 @@ mod write_timeout;
 #[derive(Clone)]
 pub(crate) struct ApiState {
     pub(crate) server: Arc<ServerState>,
-    /// The endpoint of the console, at `/api/conversations`.
-    pub(crate) assistant_endpoint: Arc<EndpointRuntime>,
+    /// The endpoint whose conversations these routes run; of `/api`, the one at `/api/conversations`.
+    pub(crate) endpoint: Arc<EndpointRuntime>,
+    /// The endpoints that have routes.
     pub(crate) endpoints: Arc<[Arc<EndpointRuntime>]>,
 }
 
-/// The first segments that paths of endpoints may not have.
-const RESERVED_SEGMENTS: &[&str] =
-    &["api", "mcp", "v1", "agui", "healthz", "readyz", "metrics", ".well-known"];
-
-/// Returns true if the server itself serves paths with this first segment.
+/// Returns true if the server itself serves paths with this first segment, whether or not that part is mounted.
 pub(crate) fn is_reserved(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
     let first = first.unwrap_or_default();
-    RESERVED_SEGMENTS.contains(&first) || console::has_first_segment(first)
+    PARTS.iter().any(|row| row.segments.contains(&first)) || console::has_first_segment(first)
 }
 
-/// All routes of a server.
-pub(crate) fn router(
-    server: &Arc<ServerState>,
-    endpoints: &[Arc<EndpointRuntime>],
-    console: bool,
-    mcp: bool,
-) -> Router {
-    let mut router = Router::new();
-    for endpoint in endpoints {
-        router = router.merge(endpoint_routes(endpoint));
-    }
-    if let Some(main) = endpoints
-        .iter()
-        .find(|endpoint| endpoint.template.collection_path() == Some(ASSISTANT_PATH))
-    {
-        router = router.merge(api_routes(ApiState {
-            server: Arc::clone(server),
-            assistant_endpoint: Arc::clone(main),
-            endpoints: endpoints.into(),
-        }));
-    }
-    if console {
-        router = router.merge(console::router());
-    }
-    if mcp {
-        router = router.nest("/mcp", server.mcp.router());
-        router = router.merge(server.mcp.well_known_router());
-    }
-    router
-        .fallback(async || ErrorResponse::not_found("nothing is at this path"))
-        .method_not_allowed_fallback(async || {
-            let message = "this path does not take that method";
-            ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
-        })
-        .layer(from_fn_with_state(Arc::clone(server), middleware::authenticate))
-}
-
-/// The routes of one endpoint, below its path.
-fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Router {
-    let path = &endpoint.template.path;
-    let mut router = Router::new()
-        .route(path, get(native::show_or_upgrade).delete(native::delete_conversation))
-        .route(&format!("{path}/events"), get(native::subscribe_events))
-        .route(&format!("{path}/prompt"), post(native::post_message))
-        // No parameter of an endpoint's path has a hyphen.
-        .route(&format!("{path}/queue/{{queue-position}}"), delete(native::withdraw_message))
-        .route(&format!("{path}/decide"), post(native::post_decision))
-        .route(&format!("{path}/stop"), post(native::stop_turn))
-        .route(&format!("{path}/export"), get(native::export_journal))
-        .route(&format!("{path}/chat"), post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade))
-        .route(&format!("{path}/stream"), get(ai_sdk::resume_stream));
-    router = match endpoint.template.collection_path() {
-        // The default paths of the AI SDK's transport.
-        Some(ASSISTANT_PATH) => router
-            .route("/api/chat", post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade))
-            .route("/api/chat/{id}/stream", get(ai_sdk::resume_stream))
-            .route("/api/chat/{id}/stop", post(native::stop_turn)),
-        Some(path) => router.route(path, post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade)),
-        None => router,
+/// The routes of the endpoints and the mounted parts, and their paths.
+pub(crate) fn router(server: &Arc<ServerState>, mounted: &Mounted) -> (Router, Vec<String>) {
+    let (mut router, mut paths) = (Router::new(), Vec::new());
+    let mut add = |routes: Vec<Routes>, auth: &Authenticator| {
+        for routes in routes {
+            let (protected, its_paths) = routes.protect(Guard::new(server, auth));
+            router = std::mem::take(&mut router).merge(protected);
+            paths.extend(its_paths);
+        }
     };
-    router.with_state(Arc::clone(endpoint))
+    for endpoint in &mounted.endpoints {
+        add(vec![mount::endpoint_routes(endpoint)], &endpoint.auth);
+    }
+    for (row, endpoint) in &mounted.parts {
+        match (&row.routes, endpoint) {
+            (PartRoutes::Server(routes), _) => add(routes(server), server.auth_of(row.part)),
+            (PartRoutes::Endpoint(routes), _) => {
+                mounted.endpoints.iter().for_each(|it| add(routes(it), &it.auth));
+            }
+            (PartRoutes::Assistant(routes), Some(endpoint)) => {
+                let state = ApiState {
+                    server: Arc::clone(server),
+                    endpoint: Arc::clone(endpoint),
+                    endpoints: mounted.endpoints.as_slice().into(),
+                };
+                add(routes(&state), &endpoint.auth);
+            }
+            (PartRoutes::Assistant(_), None) => {}
+        }
+    }
+    (router, paths)
 }
 
-/// The routes that exist once per server.
-fn api_routes(state: ApiState) -> Router {
-    Router::new()
-        .route("/api/info", get(info::show_info))
-        .route("/api/session", post(login::log_in).delete(login::log_out))
-        .route("/api/conversations", get(conversation_list::list_conversations))
-        .route("/api/tools", get(tools::list_tools))
-        .route("/api/tools/{name}", post(tools::call_tool))
-        .route("/api/tools/{name}/lowered", get(tools::show_lowered_schema))
-        .route("/api/prompts", get(prompts::list_prompts))
-        .route("/api/prompts/{name}", post(prompts::render_prompt))
-        .route("/api/openapi.json", get(openapi::show_openapi))
-        .route("/agui", post(ag_ui::run))
-        .route("/v1/chat/completions", post(openai::create_completion))
-        .route("/v1/models", get(openai::list_models))
-        .route("/v1/models/{name}", get(openai::show_model))
-        .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-        .with_state(state)
+/// The metadata of OAuth, which clients look for at the root of the host.
+pub(crate) fn well_known_router(server: &Arc<ServerState>) -> Router {
+    let Some(mcp) = &server.mcp else {
+        return Router::new();
+    };
+    let routes = Routes::from_router(Access::Mcp, mcp.well_known_router(), Vec::new());
+    routes.protect(Guard::new(server, mcp.authenticator())).0
+}
+
+/// The response to every path that has no route.
+pub(crate) fn not_found_router(server: &Arc<ServerState>) -> Router {
+    Routes::not_found().protect(Guard::new(server, &server.auth)).0
 }
 
 /// `/readyz`: whether a message would be accepted, so the store is readable and writable and the limit of running turns is
-/// not reached.
-async fn ready(State(state): State<ApiState>) -> Result<&'static str, ErrorResponse> {
-    if state.server.shutdown.is_cancelled() {
-        let message = "the server is about to end";
-        return Err(ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "ending", message));
+/// not reached. Without the bus, messages are accepted, and other nodes show them with a delay.
+///
+/// 404 while the node drains, and 503 if it cannot accept messages: HAProxy lets requests end at a node that responds with 404
+/// (`disable-on-404`), and closes its connections to one that fails. Other balancers send no requests to either.
+async fn ready(State(server): State<Arc<ServerState>>) -> Result<String, ErrorResponse> {
+    server.is_checked.store(true, Ordering::Relaxed);
+    if server.draining.is_cancelled() {
+        server.drain_noticed.notify_one();
+        return Err(ErrorResponse::draining());
     }
-    state.assistant_endpoint.store.list(1).await?;
-    state.assistant_endpoint.check_admission(true).await?;
-    Ok("ready\n")
+    server.store.list(1).await?;
+    server.check_capacity()?;
+    server.store.check_writable().await?;
+    let bus_error = server.bus.as_ref().and_then(|bus| bus.status().error);
+    Ok(match bus_error {
+        None => "ready\n".to_owned(),
+        Some(error) => format!("ready, but the bus to other nodes is away: {}\n", redact(&error)),
+    })
 }
 
-async fn metrics(State(state): State<ApiState>) -> Result<Response, ErrorResponse> {
-    let rooms = state.endpoints.iter().map(|endpoint| endpoint.room_count()).sum();
-    let text = state.server.metrics.to_prometheus(rooms).map_err(ErrorResponse::unencodable)?;
+async fn show_metrics(State(server): State<Arc<ServerState>>) -> Result<Response, ErrorResponse> {
+    let rooms = server.endpoints().map(|endpoint| endpoint.room_count()).sum();
+    let bus = server.bus.as_ref().map(|bus| bus.status());
+    let text = server.metrics.to_prometheus(rooms, bus.as_ref())?;
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -5,15 +5,21 @@
 //! events.
 
 mod auth;
+mod connections;
 mod conversation;
 mod endpoint;
 mod http;
+mod node_registry;
 mod protocols;
+mod quota;
 mod server;
 
+pub use auth::login_sessions::{LoginSession, LoginSessions};
+pub use connections::{ConnectionError, PersonalConnection, PersonalConnections};
 pub use conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
 pub use conversation::room_command::IncomingMessage;
 pub use conversation::session::Session;
+pub use conversation::titles::ConversationTitles;
 pub use conversation::turn_error::{TurnError, error_kind};
 pub use conversation::usage::ConversationUsage;
 pub use endpoint::Endpoint;
@@ -21,7 +27,12 @@ pub use endpoint::guardrail::{Guardrail, GuardrailVerdict};
 pub use endpoint::handler::{FromSession, Handler, IntoHandlerResult, Path, PeerCount};
 pub use endpoint::interceptor::{Interceptor, TurnContext, TurnOutcome, TurnRejection};
 pub use endpoint::metering::Metering;
+pub use http::branding::Branding;
 pub use http::limits::ServerLimits;
+pub use http::mount::Mount;
 pub use http::serve::ListenError;
+pub use node_registry::NodeInfo;
 pub use protocols::native::journal_file::write_journal;
+pub use quota::settings::{QuotaLimits, QuotaSettings};
+pub use quota::usage_report::{LimitUsage, QuotaAmount, QuotaUsage};
 pub use server::{Server, ServerBuildError, ServerBuilder};

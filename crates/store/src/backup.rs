@@ -14,7 +14,7 @@ const TERM_GAP: i64 = 1 << 16;
 
 /// Copies the store that a URL names into a new file, which is itself a SQLite store without leases, for its owner only.
 ///
-/// The copy is of one moment. Others may use the store meanwhile.
+/// The copy is of one moment, without what expires: leases, sessions, counters. Others may use the store meanwhile.
 ///
 /// # Errors
 ///
@@ -28,9 +28,9 @@ const TERM_GAP: i64 = 1 << 16;
 /// # let url = |name| format!("sqlite:{}", directory.path().join(name).display());
 /// # let (store, other_store) = (url("a.db"), url("b.db"));
 /// # let file = directory.path().join("backup.db");
-/// # toolwright_store::open(&store).await?;
-/// toolwright_store::backup(&store, &file).await?;
-/// toolwright_store::restore(&file, &other_store).await?;
+/// # toolwright::store::open(&store).await?;
+/// toolwright::store::backup(&store, &file).await?;
+/// toolwright::store::restore(&file, &other_store).await?;
 /// # Ok::<(), toolwright::chat::StoreError>(()) }).unwrap();
 /// ```
 pub async fn backup(url: &str, file: impl AsRef<Path>) -> Result<(), StoreError> {

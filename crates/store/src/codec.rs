@@ -111,8 +111,8 @@ pub(crate) fn from_sql(number: i64) -> u64 {
     number.try_into().unwrap_or_default()
 }
 
-/// Converts the duration of a lease to milliseconds, at most a century: times that far ahead fit into both databases.
-pub(crate) fn lease_millis(duration: Duration) -> i64 {
+/// Converts a duration to milliseconds, at most a century: times that far ahead fit into both databases.
+pub(crate) fn duration_millis(duration: Duration) -> i64 {
     const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
     to_sql(duration.min(CENTURY).as_millis())
 }

@@ -16,6 +16,8 @@ mod migrations;
 )]
 mod rows;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sweep_schedule;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod verify;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod write_load;

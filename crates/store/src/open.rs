@@ -16,10 +16,10 @@ use toolwright_chat::{MemoryStore, Store, StoreError};
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let store = toolwright_store::open("memory:").await?;
+/// let store = toolwright::store::open("memory:").await?;
 /// assert!(store.list(10).await?.is_empty());
 ///
-/// let error = toolwright_store::open("papyrus:").await.err().unwrap();
+/// let error = toolwright::store::open("papyrus:").await.err().unwrap();
 /// assert!(error.to_string().contains("sqlite:FILE"));
 /// # Ok::<(), toolwright::chat::StoreError>(()) }).unwrap();
 /// ```

@@ -1,29 +1,37 @@
 //! Journals in PostgreSQL, for many nodes.
 //!
 //! Leases expire by the clock of the database, so the clocks of the nodes may differ. Every operation is idempotent, and is
-//! retried when its connection is lost.
+//! retried when its connection is lost or does not answer in time.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::Row as _;
-use sqlx::postgres::PgPool;
 use toolwright_chat::{
-    Append, ConversationSummary, Entry, InboxItem, Lease, Owner, Store, StoreError, StoreFuture,
-    TailEnd, random_hex,
+    Append, ConversationSummary, Entry, InboxItem, Lease, LeaseStatus, Owner, Store, StoreError,
+    StoreFuture, TailEnd, random_hex,
 };
-use toolwright_core::Secret;
+use toolwright_core::{Secret, SharedState};
 
 use crate::codec::{self, InboxRow, ListFilter, from_sql};
 use crate::write_load::WriteLoad;
 
 mod connect;
+mod connection;
 mod error;
 mod inbox;
 mod journal;
 mod lease;
+mod retry;
 mod rows;
 mod schema;
+mod shared_state;
+#[cfg(test)]
+mod tests;
+
+use retry::{Database, Retried};
+use shared_state::PostgresSharedState;
 
 /// Stores journals in a PostgreSQL database, which several nodes may share.
 ///
@@ -32,22 +40,21 @@ mod schema;
 /// # Examples
 ///
 /// ```no_run
-/// use toolwright_store::PostgresStore;
+/// use toolwright::store::PostgresStore;
 ///
 /// # async fn example() -> Result<(), toolwright::chat::StoreError> {
 /// let store = PostgresStore::connect("postgres://assistant@localhost/assistant").await?;
 /// # Ok(()) }
 /// ```
 pub struct PostgresStore {
-    pool: PgPool,
-    /// Names the database in error messages, without the password.
-    label: String,
-    load: WriteLoad,
+    database: Database,
+    load: Arc<WriteLoad>,
+    shared_state: Arc<PostgresSharedState>,
 }
 
 impl PostgresStore {
     fn store_error(&self, error: sqlx::Error) -> StoreError {
-        error::store_error(&self.label, error)
+        self.database.store_error(error)
     }
 
     /// Runs an operation, and retries it while its connection is lost.
@@ -55,14 +62,7 @@ impl PostgresStore {
     where
         F: Future<Output = Result<T, sqlx::Error>>,
     {
-        // Every pooled connection may be lost, not only the first.
-        for _ in 0..self.pool.size() {
-            match operation().await {
-                Err(error) if error::is_connection_lost(&error) => {}
-                result => return result.map_err(|error| self.store_error(error)),
-            }
-        }
-        operation().await.map_err(|error| self.store_error(error))
+        Ok(self.database.with_retry(operation).await?.result)
     }
 }
 
@@ -88,10 +88,8 @@ impl Store for PostgresStore {
         Box::pin(self.load.measure(self.with_retry(|| self.release_lease(lease))))
     }
 
-    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
-        Box::pin(
-            async move { self.with_retry(|| self.last_term(conversation)).await.map(from_sql) },
-        )
+    fn lease_status<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, LeaseStatus> {
+        Box::pin(self.with_retry(|| self.read_lease_status(conversation)))
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
@@ -127,12 +125,26 @@ impl Store for PostgresStore {
         conversation: &'a str,
         position: u64,
     ) -> StoreFuture<'a, bool> {
-        let remove = self.with_retry(move || self.remove_item(conversation, position));
-        Box::pin(self.load.measure(remove))
+        Box::pin(self.load.measure(async move {
+            let id = self.with_retry(|| self.item_id(conversation, position)).await?;
+            let Some(id) = id else { return Ok(false) };
+            let remove = || self.remove_item(conversation, position);
+            let Retried { result, may_repeat } = self.database.with_retry(remove).await?;
+            if result || !may_repeat {
+                return Ok(result);
+            }
+            // The first attempt may have removed it. If a holder has taken it instead, the journal has its entry.
+            let taken = self.with_retry(|| self.has_entry(conversation, &id)).await?;
+            Ok(!taken)
+        }))
     }
 
     fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
         Box::pin(self.with_retry(move || self.unattended(limit)))
+    }
+
+    fn list_held_by<'a>(&'a self, holder: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
+        Box::pin(self.with_retry(move || self.held_by(holder, limit)))
     }
 
     fn tail<'a>(
@@ -206,13 +218,17 @@ impl Store for PostgresStore {
     fn check_writable(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let probe = self.with_retry(|| self.probe());
-            self.load.check(|| self.label.clone(), probe).await
+            self.load.check(|| self.database.label.clone(), probe).await
         })
+    }
+
+    fn shared_state(&self) -> Arc<dyn SharedState> {
+        Arc::clone(&self.shared_state) as Arc<dyn SharedState>
     }
 }
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PostgresStore").field(&self.label).finish()
+        f.debug_tuple("PostgresStore").field(&self.database.label).finish()
     }
 }

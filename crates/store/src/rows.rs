@@ -17,7 +17,7 @@ pub(crate) trait Rows: Send {
     /// Reads a conversation by its number.
     fn read_conversation(&mut self, number: i64) -> RowsFuture<'_, ConversationRow>;
 
-    /// Replaces the keys and the term of removed conversations.
+    /// Replaces the keys, the term of removed conversations, and the shared values that never expire.
     fn write_header<'a>(&'a mut self, header: &'a Header) -> RowsFuture<'a, ()>;
 
     /// Adds a conversation that does not exist, without a lease.
@@ -33,6 +33,15 @@ pub(crate) struct Header {
     /// The keys, the oldest first.
     pub(crate) keys: Vec<String>,
     pub(crate) removed_term: i64,
+    /// The shared values that never expire, such as pins. Sessions and counters are left out: they concern one moment.
+    pub(crate) shared: Vec<SharedRow>,
+}
+
+/// A shared value.
+pub(crate) struct SharedRow {
+    pub(crate) space: String,
+    pub(crate) key: String,
+    pub(crate) value: String,
 }
 
 /// A conversation with its entries and its inbox.

@@ -6,19 +6,19 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqliteSynchronous};
 use sqlx::{Connection as _, Row as _, Sqlite};
 use toolwright_chat::{
-    Append, ConversationSummary, Entry, InboxItem, Lease, Owner, Store, StoreError, StoreFuture,
-    TailEnd, random_hex,
+    Append, ConversationSummary, Entry, InboxItem, Lease, LeaseStatus, Owner, Store, StoreError,
+    StoreFuture, TailEnd, random_hex,
 };
-use toolwright_core::Secret;
+use toolwright_core::{Secret, SharedState};
 
 use crate::codec::{self, InboxRow, ListFilter, from_sql};
+use crate::sweep_schedule::SweepSchedule;
 use crate::write_load::WriteLoad;
 
 mod copy;
@@ -30,10 +30,14 @@ mod lease;
 mod process_lock;
 mod rows;
 mod schema;
+mod shared_state;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 use process_lock::ProcessLock;
+use shared_state::SqliteSharedState;
+use writer::Writer;
 
 /// How long to wait for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -50,7 +54,7 @@ const MAX_READERS: u32 = 4;
 /// # Examples
 ///
 /// ```
-/// use toolwright_store::SqliteStore;
+/// use toolwright::store::SqliteStore;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 /// # let directory = tempfile::tempdir().unwrap();
@@ -60,14 +64,12 @@ const MAX_READERS: u32 = 4;
 /// ```
 pub struct SqliteStore {
     path: PathBuf,
-    /// One connection; see [`writer`](Self::writer).
-    writer_pool: SqlitePool,
-    /// True if the writer's commits may not be synced to the disk.
-    is_unsynced: Arc<AtomicBool>,
+    writer: Writer,
     readers: SqlitePool,
     process_lock: ProcessLock,
     lease_watch: lease::LeaseWatch,
-    load: WriteLoad,
+    load: Arc<WriteLoad>,
+    shared_state: Arc<SqliteSharedState>,
 }
 
 impl SqliteStore {
@@ -77,12 +79,14 @@ impl SqliteStore {
     ///
     /// When the file cannot be created, read or written, is not a database of Toolwright, or has tables of a newer version.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_with(path.as_ref(), |options| options).await
+        Self::open_with(path.as_ref(), schema::MIGRATIONS, |options| options).await
     }
 
-    /// Opens a file with other connection options, which tests use to limit its size.
+    /// Opens a file as a version that knows these migrations, with other connection options. Tests use them to run versions side
+    /// by side, and to limit the size of the file.
     async fn open_with(
         path: &Path,
+        steps: &'static [&'static str],
         change: impl FnOnce(SqliteConnectOptions) -> SqliteConnectOptions,
     ) -> Result<Self, StoreError> {
         file::create(path)?;
@@ -95,44 +99,31 @@ impl SqliteStore {
             // Deleted conversations are overwritten with zeros.
             .pragma("secure_delete", "on");
         let options = change(options);
-        schema::prepare_schema(path, &options).await?;
+        schema::prepare_schema(path, &options, steps).await?;
         let readers = options.clone().pragma("query_only", "on");
-        let is_unsynced = Arc::new(AtomicBool::new(false));
-        let writer_pool = pool(1).after_connect({
-            let is_unsynced = Arc::clone(&is_unsynced);
-            move |_, _| {
-                is_unsynced.store(false, Ordering::Relaxed);
-                Box::pin(async { Ok(()) })
-            }
-        });
+        let readers = pool(MAX_READERS).connect_lazy_with(readers);
+        let (writer, load) = (Writer::new(options), Arc::new(WriteLoad::default()));
+        let shared_state = SqliteSharedState {
+            path: path.to_owned(),
+            writer: writer.clone(),
+            readers: readers.clone(),
+            load: Arc::clone(&load),
+            sweeps: SweepSchedule::default(),
+        };
         Ok(Self {
             path: path.to_owned(),
-            writer_pool: writer_pool.connect_lazy_with(options),
-            is_unsynced,
-            readers: pool(MAX_READERS).connect_lazy_with(readers),
+            writer,
+            readers,
             process_lock: ProcessLock::acquire(path)?,
             lease_watch: lease::LeaseWatch::default(),
-            load: WriteLoad::default(),
+            load,
+            shared_state: Arc::new(shared_state),
         })
     }
 
-    /// Waits for the connection that writes. A commit that is not durable is not synced to the disk; the next durable one syncs
-    /// it, too.
+    /// Waits for the connection that writes, as [`Writer::connection`] does.
     async fn writer(&self, durable: bool) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
-        let mut connection = self.writer_pool.acquire().await?;
-        // This future may be dropped at any time, so the flag is set too long rather than too short.
-        match (durable, self.is_unsynced.load(Ordering::Relaxed)) {
-            (true, true) => {
-                sqlx::query("PRAGMA synchronous = FULL").execute(&mut *connection).await?;
-                self.is_unsynced.store(false, Ordering::Relaxed);
-            }
-            (false, false) => {
-                self.is_unsynced.store(true, Ordering::Relaxed);
-                sqlx::query("PRAGMA synchronous = NORMAL").execute(&mut *connection).await?;
-            }
-            _ => {}
-        }
-        Ok(connection)
+        self.writer.connection(durable).await
     }
 
     fn store_error(&self, error: sqlx::Error) -> StoreError {
@@ -187,8 +178,8 @@ impl Store for SqliteStore {
         Box::pin(self.load.measure(self.run(self.release_lease(lease))))
     }
 
-    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
-        Box::pin(async move { self.run(self.last_term(conversation)).await.map(from_sql) })
+    fn lease_status<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, LeaseStatus> {
+        Box::pin(self.run(self.read_lease_status(conversation)))
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
@@ -228,6 +219,10 @@ impl Store for SqliteStore {
 
     fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
         Box::pin(self.run(self.unattended(limit)))
+    }
+
+    fn list_held_by<'a>(&'a self, holder: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
+        Box::pin(self.run(self.held_by(holder, limit)))
     }
 
     fn tail<'a>(
@@ -302,6 +297,10 @@ impl Store for SqliteStore {
             let label = || format!("`{}`", self.path.display());
             self.load.check(label, self.run(self.probe())).await
         })
+    }
+
+    fn shared_state(&self) -> Arc<dyn SharedState> {
+        Arc::clone(&self.shared_state) as Arc<dyn SharedState>
     }
 }
 

@@ -11,8 +11,8 @@ use crate::rows::{ConversationRow, open_snapshot};
 
 const RESTORE: &str = "restore a backup, or delete the conversation";
 const IMPORT: &str = "export the conversation, and import it under another name";
-const COMPARE: &str =
-    "compare it with a backup: it was changed, or its key was removed by rotating keys";
+const COMPARE: &str = "compare it with a backup: it was changed, its key was removed by rotating keys, or a version that did not sign \
+     decisions wrote it; then export the conversation, and import it under another name";
 
 /// What [`verify`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl fmt::Display for StoreProblem {
 }
 
 /// Checks every conversation of the store that a URL names: entries and inbox items can be read, ids are unique, the lists of
-/// conversations agree with the entries, every call that is over has one result, and no signature of a decision is wrong.
+/// conversations agree with the entries, every call that is over has one result, and every decision is signed.
 ///
 /// Opens the store as [`open_existing`](crate::open_existing) does, and changes nothing else. Others may use it meanwhile.
 ///
@@ -61,7 +61,7 @@ impl fmt::Display for StoreProblem {
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), toolwright::chat::StoreError> {
-/// let report = toolwright_store::verify("sqlite:conversations.db").await?;
+/// let report = toolwright::store::verify("sqlite:conversations.db").await?;
 /// assert!(report.problems.is_empty(), "{:?}", report.problems);
 /// # Ok(()) }
 /// ```
@@ -118,7 +118,8 @@ fn check_conversation(row: ConversationRow, keys: &[Secret]) -> Vec<StoreProblem
             problems.push(new(None, problem, IMPORT));
         }
         for id in find_unsigned_decisions(keys, name, &entries) {
-            let problem = format!("the signature of the decision in entry `{id}` is wrong");
+            let problem =
+                format!("the signature of the decision in entry `{id}` is wrong or missing");
             problems.push(new(Some(&id), problem, COMPARE));
         }
         let repairs = repair_journal(entries).1.into_iter();

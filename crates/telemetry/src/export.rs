@@ -31,6 +31,11 @@ impl Exporter {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(TelemetryError::Endpoint);
         }
+        if cfg!(not(feature = "tls")) && url.scheme() == "https" {
+            return Err(TelemetryError::setup(
+                "for https://, enable the feature `tls` of toolwright",
+            ));
+        }
         let inner = SpanExporter::builder()
             .with_http()
             .with_http_client(client(&url, settings)?)
@@ -97,6 +102,7 @@ fn set_error_status(span: &mut SpanData) {
 
 fn client(url: &Url, settings: &TelemetrySettings) -> Result<Client, TelemetryError> {
     // Fails if the program has installed a provider already; any provider is suitable.
+    #[cfg(feature = "tls")]
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = Client::builder()
         .connect_timeout(settings.request_timeout)

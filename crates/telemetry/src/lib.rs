@@ -1,8 +1,8 @@
 //! Exports Toolwright's spans of tools and models to an OpenTelemetry collector, over OTLP.
 //!
 //! ```no_run
-//! fn main() -> Result<(), toolwright_telemetry::TelemetryError> {
-//!     let telemetry = toolwright_telemetry::install()?;
+//! fn main() -> Result<(), toolwright::telemetry::TelemetryError> {
+//!     let telemetry = toolwright::telemetry::install()?;
 //!     // … the work …
 //!     telemetry.close()
 //! }
@@ -25,6 +25,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
@@ -83,14 +84,14 @@ pub fn install_with(settings: TelemetrySettings) -> Result<TelemetryGuard, Telem
 /// # Examples
 ///
 /// ```
-/// use toolwright_telemetry::{TelemetrySettings, layer};
+/// use toolwright::telemetry::{TelemetrySettings, layer};
 /// use tracing_subscriber::layer::SubscriberExt as _;
 ///
 /// let (spans, telemetry) = layer(TelemetrySettings::new())?;
 /// let subscriber = tracing_subscriber::registry().with(spans);
 /// # drop(subscriber);
 /// telemetry.close()?;
-/// # Ok::<(), toolwright_telemetry::TelemetryError>(())
+/// # Ok::<(), toolwright::telemetry::TelemetryError>(())
 /// ```
 pub fn layer<S>(
     settings: TelemetrySettings,
@@ -104,7 +105,7 @@ where
     let exporter = Exporter::new(endpoint, &settings)?;
     let lost_spans = Arc::clone(&exporter.lost_spans);
     let provider = SdkTracerProvider::builder()
-        .with_resource(resource(settings.service))
+        .with_resource(resource(&settings))
         .with_batch_exporter(exporter)
         .build();
     // The source location and the thread of a span do not help to observe tools.
@@ -120,12 +121,14 @@ where
 }
 
 /// Describes the service; a later source overrides an earlier one.
-fn resource(service: Option<String>) -> Resource {
+fn resource(settings: &TelemetrySettings) -> Resource {
+    let version = settings.default_version.clone();
     let resource = Resource::builder_empty()
-        .with_service_name(INSTRUMENTATION_NAME)
+        .with_service_name(settings.default_service.clone())
+        .with_attributes(version.map(|version| KeyValue::new("service.version", version)))
         .with_detector(Box::new(TelemetryResourceDetector))
         .with_detector(Box::new(EnvResourceDetector::new()));
-    match service {
+    match settings.service.clone() {
         Some(service) => resource.with_service_name(service).build(),
         None => resource.build(),
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
 
+use crate::INSTRUMENTATION_NAME;
 use crate::error::TelemetryError;
 
 /// The default timeout of one request, from OpenTelemetry's specification.
@@ -24,6 +25,8 @@ pub struct TelemetrySettings {
     pub(crate) endpoint: Option<String>,
     pub(crate) headers: HashMap<String, String>,
     pub(crate) service: Option<String>,
+    pub(crate) default_service: String,
+    pub(crate) default_version: Option<String>,
     pub(crate) spans: Targets,
     pub(crate) request_timeout: Duration,
     pub(crate) close_timeout: Duration,
@@ -36,6 +39,8 @@ impl TelemetrySettings {
             endpoint: None,
             headers: HashMap::new(),
             service: None,
+            default_service: INSTRUMENTATION_NAME.to_owned(),
+            default_version: None,
             // A prefix, which matches `toolwright_core`, `toolwright_chat` and the other crates.
             spans: Targets::new().with_target("toolwright", Level::INFO),
             request_timeout: DEFAULT_REQUEST_TIMEOUT,
@@ -61,14 +66,14 @@ impl TelemetrySettings {
     /// # Examples
     ///
     /// ```
-    /// use toolwright_telemetry::TelemetrySettings;
+    /// use toolwright::telemetry::TelemetrySettings;
     ///
     /// let variables = |name: &str| {
     ///     (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| "http://localhost:4318".to_owned())
     /// };
     /// let settings = TelemetrySettings::from_variables(variables)?;
     /// assert_eq!(settings.endpoint_url(), Some("http://localhost:4318/v1/traces"));
-    /// # Ok::<(), toolwright_telemetry::TelemetryError>(())
+    /// # Ok::<(), toolwright::telemetry::TelemetryError>(())
     /// ```
     pub fn from_variables(
         look_up: impl Fn(&str) -> Option<String>,
@@ -129,6 +134,18 @@ impl TelemetrySettings {
     /// Adds a header to every request.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets the name of the service, unless the environment has named it.
+    pub fn default_service(mut self, name: impl Into<String>) -> Self {
+        self.default_service = name.into();
+        self
+    }
+
+    /// Sets the version of the service, unless `OTEL_RESOURCE_ATTRIBUTES` has one.
+    pub fn default_version(mut self, version: impl Into<String>) -> Self {
+        self.default_version = Some(version.into());
         self
     }
 

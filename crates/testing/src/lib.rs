@@ -2,12 +2,13 @@
 //!
 //! [`ScriptedModel`], [`FnModel`] and [`SampledCallsModel`] stand in for a model. [`Recorder`], [`Replayer`] and
 //! [`CannedTransport`] stand in for the connection of a real one, and [`forbid_live_requests`] rejects every other.
-//! [`Sampler`] generates values for a schema, valid or nearly so.
+//! [`Sampler`] generates values for a schema, valid or nearly so. [`UnreachableSharedState`] stands in for a database that is away.
 
 mod models;
 mod rng;
 mod sampler;
 mod transport;
+mod unreachable_shared_state;
 
 pub use models::ModelReply;
 pub use models::fn_model::FnModel;
@@ -20,3 +21,4 @@ pub use transport::canned::{CannedResponse, CannedTransport};
 pub use transport::recorder::Recorder;
 pub use transport::recording::Recording;
 pub use transport::replayer::Replayer;
+pub use unreachable_shared_state::UnreachableSharedState;

@@ -42,7 +42,7 @@ const MAX_MUTATIONS: usize = 8;
 /// # Examples
 ///
 /// ```
-/// use serde_json::json;
+/// use toolwright::json;
 /// use toolwright::schema::{Schema, Tape};
 /// use toolwright::testing::Sampler;
 ///

@@ -2,8 +2,12 @@
 //!
 #![doc = include_str!("../../../README.md")]
 
-#[cfg(any(feature = "mcp", feature = "server"))]
+#[cfg(feature = "app")]
+pub use toolwright_app as app;
+#[cfg(feature = "mcp")]
 pub use toolwright_auth as auth;
+#[cfg(any(feature = "app", feature = "server"))]
+pub use toolwright_bus as bus;
 #[cfg(feature = "chat")]
 pub use toolwright_chat as chat;
 #[cfg(feature = "cli")]
@@ -11,13 +15,17 @@ pub use toolwright_cli as cli;
 pub use toolwright_core::*;
 #[cfg(feature = "demo")]
 pub use toolwright_demo as demo;
+#[cfg(feature = "guard")]
+pub use toolwright_guard as guard;
 #[cfg(feature = "macros")]
-pub use toolwright_macros::{prompt, tool, tools};
+pub use toolwright_macros::{AppKind, prompt, tool, tool_type, tools};
 #[cfg(feature = "mcp")]
 pub use toolwright_mcp as mcp;
 #[cfg(feature = "models")]
 pub use toolwright_models as models;
-#[cfg(feature = "server")]
+#[cfg(feature = "chat")]
+pub use toolwright_search as search;
+#[cfg(any(feature = "app", feature = "server"))]
 pub use toolwright_server as server;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub use toolwright_store as store;
@@ -25,6 +33,46 @@ pub use toolwright_store as store;
 pub use toolwright_telemetry as telemetry;
 #[cfg(feature = "testing")]
 pub use toolwright_testing as testing;
+
+/// Starts an [`App`](app::App) with the name, version and description of the crate that this is written in.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     toolwright::app!().run()
+/// }
+/// ```
+#[cfg(feature = "cli")]
+#[macro_export]
+macro_rules! app {
+    () => {
+        $crate::app::App::new($crate::__app_info!(), $crate::cli::run_app)
+    };
+}
+
+/// Starts an [`App`](app::App) with the name, version and description of the crate that this is written in.
+#[cfg(all(feature = "app", not(feature = "cli")))]
+#[macro_export]
+macro_rules! app {
+    () => {
+        $crate::app::App::new($crate::__app_info!())
+    };
+}
+
+#[cfg(feature = "app")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __app_info {
+    () => {
+        $crate::app::AppInfo::new(
+            env!("CARGO_PKG_NAME"),
+            env!("CARGO_PKG_VERSION"),
+            env!("CARGO_PKG_DESCRIPTION"),
+        )
+    };
+}
+#[cfg(doc)]
+#[doc = include_str!("../../../docs/features.md")]
+pub mod _features {}
 
 /// Runs the code blocks of the guide as doc tests.
 #[cfg(all(doctest, feature = "macros"))]
@@ -34,4 +82,24 @@ mod guide {
 
     #[doc = include_str!("../../../docs/designing-a-tool.md")]
     struct DesigningATool;
+
+    #[cfg(all(feature = "cli", feature = "otlp", feature = "testing"))]
+    #[doc = include_str!("../../../docs/programs.md")]
+    struct Programs;
+
+    #[cfg(all(feature = "demo", feature = "server"))]
+    #[doc = include_str!("../../../docs/embedding.md")]
+    struct Embedding;
+
+    #[cfg(all(feature = "server", feature = "testing"))]
+    #[doc = include_str!("../../../docs/endpoints.md")]
+    struct Endpoints;
+
+    #[cfg(all(feature = "models", feature = "testing"))]
+    #[doc = include_str!("../../../docs/models.md")]
+    struct Models;
+
+    #[cfg(all(feature = "server", feature = "testing"))]
+    #[doc = include_str!("../../../docs/console.md")]
+    struct Console;
 }

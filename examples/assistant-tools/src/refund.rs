@@ -24,7 +24,7 @@ impl Refunds {
         &self,
         /// The order's number, for example `A-1042`.
         order: String,
-        /// How much to give back, in euros; greater than zero.
+        /// How much to give back, in euros, for example `20`; greater than zero.
         amount: f64,
         /// Why, for the books.
         #[param(default = "customer request")]

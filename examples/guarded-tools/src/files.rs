@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use toolwright::guard::Jail;
 use toolwright::{ToolError, tool};
-use toolwright_guard::Jail;
 
 /// Reads a text file of the project.
 #[tool(read_only, open_world = false, blocking, title = "Read file")]

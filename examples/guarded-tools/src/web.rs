@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use toolwright::guard::{FetchResponse, SafeHttp};
 use toolwright::{ToolError, tool};
-use toolwright_guard::{FetchResponse, SafeHttp};
 
 /// Fetches a page of the public internet and returns its text.
 #[tool(read_only, open_world, title = "Fetch URL", timeout = "30s")]

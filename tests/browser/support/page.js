@@ -28,9 +28,19 @@ after(async () => (await launched)?.close());
  * Opens a page with its own profile for one test.
  * @param {any} t
  * @param {string} url
- * @param {{width?: number, height?: number, dark?: boolean, touch?: boolean}} [options]
+ * @param {{width?: number, height?: number, dark?: boolean, touch?: boolean, alsoAllowed?: string[]}} [options]
+ *   alsoAllowed: other origins that the page may be sent to; requests to any other fail
  */
-export async function openPage(t, url, { width = 1200, height = 800, dark = false, touch = false } = {}) {
+export async function openPage(
+  t,
+  url,
+  { width = 1200, height = 800, dark = false, touch = false, alsoAllowed = [] } = {},
+) {
+  const allowed = [new URL(url).origin, ...alsoAllowed];
+  const isAllowed = (target) => /^(data|blob):/.test(target) || allowed.includes(new URL(target).origin);
+  /** Pages of others may want fonts of yet others: these requests fail, and are not the fault of our pages. */
+  const isOfOthers = (request) =>
+    !request.isNavigationRequest() && alsoAllowed.includes(new URL(request.frame().url()).origin);
   const context = await (
     await browser()
   ).newContext({
@@ -41,6 +51,12 @@ export async function openPage(t, url, { width = 1200, height = 800, dark = fals
     acceptDownloads: true,
   });
   context.setDefaultTimeout(15_000);
+  if (alsoAllowed.length) {
+    await context.route(
+      (target) => !isAllowed(target.href),
+      (route) => route.abort(),
+    );
+  }
   const page = await context.newPage();
   const violations = [];
   page.on("pageerror", (error) => violations.push(`error: ${error.stack}`));
@@ -54,7 +70,7 @@ export async function openPage(t, url, { width = 1200, height = 800, dark = fals
   );
   page.on("request", (request) => {
     const target = request.url();
-    if (!target.startsWith(new URL(url).origin) && !/^(data|blob):/.test(target)) violations.push(`request: ${target}`);
+    if (!isAllowed(target) && !isOfOthers(request)) violations.push(`request: ${target}`);
   });
   t.after(async () => {
     await context.close();

@@ -42,7 +42,7 @@ where
         };
         async move { Ok(stream::iter(chunks.into_iter().map(read))) }
     });
-    let chat = Chat::builder(model.unwrap(), &invoker()).system("Be brief.").build();
+    let chat = Chat::builder(&invoker(), model.unwrap()).system("Be brief.").build();
     let picture = Content::image("image/png", b"\x89PNG");
     let first = vec![Content::text("What is this?"), picture];
     let mut end = chat.message().conversation("c").user(first).call().await;
@@ -142,7 +142,7 @@ async fn kind_of(
         let error = error();
         async move { Err::<stream::Empty<Result<Value, OpenAIError>>, _>(error) }
     });
-    let chat = Chat::new(model.unwrap(), &invoker());
+    let chat = Chat::new(&invoker(), model.unwrap());
     match chat.message().user("Hello").call().await.unwrap_err() {
         ChatError::Model(error) => (error.kind, error.message),
         other => panic!("{other:?}"),
@@ -187,7 +187,7 @@ async fn whoever_hangs_up_is_the_networks_fault() {
         let client = client.clone();
         async move { client.responses().create_stream(request).await }
     });
-    let chat = Chat::new(model.unwrap(), &invoker());
+    let chat = Chat::new(&invoker(), model.unwrap());
     let error = chat.message().user("Hello").call().await.unwrap_err();
     assert!(
         matches!(&error, ChatError::Model(error) if error.kind == ModelErrorKind::Network),

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 
-use super::{Authenticator, Inner};
+use super::{Authenticator, Credentials};
 use crate::access_denied::AccessDenied;
 
 /// Headers that a proxy adds, beside those that begin with [`FORWARDED_PREFIX`]: a request with one of them may come from
@@ -37,12 +37,12 @@ impl Authenticator {
         let host = single_header(headers, &header::HOST)?;
         let host = host.or_else(|| uri.authority().map(|authority| authority.as_str().as_bytes()));
         let host = host.and_then(|host| std::str::from_utf8(host).ok());
-        let Some(host) = host.filter(|host| is_allowed_host(&self.0, host)) else {
+        let Some(host) = host.filter(|host| is_allowed_host(&self.0.credentials, host)) else {
             let message = "this server does not answer for that host: name it with `allowed_hosts`";
             return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
         };
         if let Some(origin) = single_header(headers, &header::ORIGIN)?
-            && !is_allowed_origin(&self.0, headers, origin, host)
+            && !is_allowed_origin(&self.0.credentials, headers, origin, host)
         {
             let message = "pages of that origin may not call this server: name it with `--origin`, or `allowed_origins`";
             return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
@@ -85,7 +85,7 @@ fn single_header<'h>(
     Ok(first.map(|value| value.as_bytes().trim_ascii()))
 }
 
-fn is_allowed_host(auth: &Inner, host: &str) -> bool {
+fn is_allowed_host(auth: &Credentials, host: &str) -> bool {
     let name = split_port(host).0;
     // The host of the resource that tokens are issued for is allowed without being named.
     let resource_host = auth.oauth.as_ref().map(|oauth| &oauth.host);
@@ -93,8 +93,15 @@ fn is_allowed_host(auth: &Inner, host: &str) -> bool {
     is_loopback_name(name) || hosts.any(|host| host.eq_ignore_ascii_case(name))
 }
 
+/// Returns true if requests for a host that is not this machine are accepted.
+pub(super) fn has_other_hosts(auth: &Credentials) -> bool {
+    let resource_host = auth.oauth.as_ref().map(|oauth| &oauth.host);
+    let mut hosts = auth.allowed_hosts.iter().chain(resource_host);
+    hosts.any(|host| !is_loopback_name(host))
+}
+
 /// Returns true if the origin is configured, or is the one that the request was sent to: the same scheme, host and port.
-fn is_allowed_origin(auth: &Inner, headers: &HeaderMap, origin: &[u8], host: &str) -> bool {
+fn is_allowed_origin(auth: &Credentials, headers: &HeaderMap, origin: &[u8], host: &str) -> bool {
     let Ok(origin) = std::str::from_utf8(origin) else {
         return false;
     };
@@ -118,7 +125,7 @@ fn is_allowed_origin(auth: &Inner, headers: &HeaderMap, origin: &[u8], host: &st
 
 /// The scheme by which clients reach this server: that of the first proxy, or of the resource that tokens are issued for; on
 /// this machine there is no proxy that terminates TLS. `None` if the scheme is unknown.
-fn server_scheme<'s>(auth: &'s Inner, headers: &'s HeaderMap, host: &str) -> Option<&'s str> {
+fn server_scheme<'s>(auth: &'s Credentials, headers: &'s HeaderMap, host: &str) -> Option<&'s str> {
     let forwarded = headers.get("x-forwarded-proto");
     let forwarded = forwarded.and_then(|value| value.to_str().ok()?.split(',').next());
     let oauth = auth.oauth.as_ref();

@@ -1,11 +1,11 @@
-//! An `Authorization` header in, its principal out, or a challenge that leads clients to the authorization server.
+//! An `Authorization` header in, its identity out, or a challenge that leads clients to the authorization server.
 
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use toolwright_core::Secret;
 
 use super::OAuthAuthenticator;
 use crate::access_denied::AccessDenied;
-use crate::principal::Principal;
+use crate::identity::Identity;
 
 /// Longer tokens are rejected without being verified.
 const MAX_TOKEN_BYTES: usize = 16 << 10;
@@ -16,7 +16,7 @@ impl OAuthAuthenticator {
         &self,
         headers: &HeaderMap,
         uri: &Uri,
-    ) -> Result<Principal, AccessDenied> {
+    ) -> Result<Identity, AccessDenied> {
         // Addresses end up in logs and histories: a token there is an error even if it is valid.
         let token = match has_token_in_query(uri) {
             true => Err("send the token in the header, never in the address"),

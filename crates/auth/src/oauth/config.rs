@@ -1,19 +1,16 @@
 //! The section `[mcp.oauth]` of the settings in, a [`ResourceServer`] out.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use toolwright_core::{Config, ConfigError};
+use toolwright_core::Config;
 
 use super::ResourceServer;
 use crate::error::AuthBuildError;
-use crate::scope_rules::ScopeRule;
+use crate::scope_config::{read_scope_rules, string_list};
 use crate::verify::Jwks;
 
 const SECTION: &str = "mcp.oauth";
 const KEYS: [&str; 7] = ["resource", "issuer", "keys", "audiences", "needs", "skew_s", "scopes"];
-/// The keys of `[mcp.oauth.scopes.NAME]`.
-const SCOPE_KEYS: [&str; 6] = ["scope", "all", "read_only", "names", "bundles", "implies"];
 
 impl ResourceServer {
     /// Reads the section `[mcp.oauth]`; `None` where there is none.
@@ -30,8 +27,8 @@ impl ResourceServer {
     /// # Examples
     ///
     /// ```
-    /// use toolwright_core::{Config, ConfigSources};
-    /// use toolwright_auth::ResourceServer;
+    /// use toolwright::{Config, ConfigSources};
+    /// use toolwright::auth::ResourceServer;
     ///
     /// let sources = ConfigSources::new().defaults([
     ///     ("mcp.oauth.resource", "https://tools.example.com/mcp"),
@@ -51,7 +48,7 @@ impl ResourceServer {
         if section.keys_under("").is_empty() && !is_set {
             return Ok(None);
         }
-        reject_unknown_keys(&section, "", &KEYS)?;
+        config.reject_unknown(SECTION, &KEYS)?;
         let issuer: String = section.get("issuer")?;
         let jwks = match section.get_optional::<String>("keys")? {
             Some(keys) => Jwks::with_keys_url(issuer, &keys),
@@ -65,56 +62,9 @@ impl ResourceServer {
         if let Some(seconds) = section.get_optional("skew_s")? {
             server = server.clock_skew(Duration::from_secs(seconds));
         }
-        let scopes = section.section("scopes");
-        let names = scopes.keys_under("").into_iter();
-        let names: BTreeSet<&str> = names.filter_map(|key| key.split('.').next()).collect();
-        for name in names {
-            reject_unknown_keys(&section, &format!("scopes.{name}."), &SCOPE_KEYS)?;
-            let rule = scopes.section(name);
-            let scope = rule.get_or("scope", name.to_owned())?;
-            server = server
-                .scope(scope.clone(), parse_scope_rule(&rule)?)
-                .implies(scope, string_list(&rule, "implies")?);
-        }
+        server.rules = server.rules.merge(Some(read_scope_rules(&section.section("scopes"))?));
         Ok(Some(server))
     }
-}
-
-fn parse_scope_rule(rule: &Config) -> Result<ScopeRule, ConfigError> {
-    let mut granted = ScopeRule::none().or(ScopeRule::names(string_list(rule, "names")?));
-    for bundle in string_list(rule, "bundles")? {
-        granted = granted.or(ScopeRule::bundle(bundle));
-    }
-    if rule.get_or("read_only", false)? {
-        granted = granted.or(ScopeRule::read_only());
-    }
-    match rule.get_or("all", false)? {
-        true => Ok(ScopeRule::all()),
-        false => Ok(granted),
-    }
-}
-
-fn string_list(section: &Config, key: &str) -> Result<Vec<String>, ConfigError> {
-    section.get_or(key, Vec::new())
-}
-
-/// Rejects unknown keys: a misspelt one would grant more than was meant, or less.
-fn reject_unknown_keys(
-    section: &Config,
-    under: &str,
-    known: &[&str],
-) -> Result<(), AuthBuildError> {
-    for key in section.keys_under(under.trim_end_matches('.')) {
-        let rest = key.strip_prefix(under).unwrap_or(key);
-        let first = rest.split('.').next().unwrap_or_default();
-        if !known.contains(&first) {
-            let known = known.join(", ");
-            return Err(AuthBuildError::OAuth {
-                message: format!("`{SECTION}.{key}` is no setting; they are {known}"),
-            });
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolwright_core::Secret;
 
 use self::key_source::KeySource;
 use self::signed_token::SignedToken;
 use self::verifying_key::KeySet;
-use super::{Claims, TokenVerifier, VerifyError};
+use super::{Claims, TokenVerifier};
 use crate::error::AuthBuildError;
+use crate::verify_error::VerifyError;
 
 mod key_source;
 mod signed_token;
@@ -93,14 +94,40 @@ impl Jwks {
 
     async fn verify_token(&self, token: &Secret) -> Result<Claims, VerifyError> {
         let token = SignedToken::parse(token.expose())?;
-        let keys = self.keys_for(&token).await?;
+        token.check_access_type()?;
+        self.verify_signature(&token).await?;
+        token.claims(&self.0.issuer)
+    }
+
+    /// Returns all claims of an ID token whose signature is one of these keys, by one of these algorithms if any are named; not one
+    /// of the claims is checked.
+    pub(crate) async fn verify_id_token(
+        &self,
+        token: &Secret,
+        algorithms: Option<&[String]>,
+    ) -> Result<Map<String, Value>, VerifyError> {
+        let token = SignedToken::parse(token.expose())?;
+        if !token.has_type("JWT") {
+            return Err(VerifyError::invalid_token("the token is no ID token"));
+        }
+        let name = token.algorithm.name();
+        if algorithms.is_some_and(|algorithms| !algorithms.iter().any(|known| known == name)) {
+            let message = "the token is signed in a way that its issuer does not announce";
+            return Err(VerifyError::invalid_token(message));
+        }
+        self.verify_signature(&token).await?;
+        token.all_claims()
+    }
+
+    async fn verify_signature(&self, token: &SignedToken<'_>) -> Result<(), VerifyError> {
+        let keys = self.keys_for(token).await?;
         let key = keys.find(token.kid(), token.algorithm);
         let key =
             key.ok_or_else(|| VerifyError::invalid_token("the token is signed by an unknown key"))?;
-        if !key.verifies(token.algorithm, token.signing_input, &token.signature) {
-            return Err(VerifyError::invalid_token("the signature is wrong"));
+        match key.verifies(token.algorithm, token.signing_input, &token.signature) {
+            true => Ok(()),
+            false => Err(VerifyError::invalid_token("the signature is wrong")),
         }
-        token.claims(&self.0.issuer)
     }
 
     /// Returns the cached keys; fetches them first if there are none or the token's is not among them.

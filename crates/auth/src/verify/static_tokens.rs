@@ -4,15 +4,16 @@ use futures::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
 use toolwright_core::Secret;
 
-use super::{Claims, TokenVerifier, VerifyError};
+use super::{Claims, TokenVerifier};
+use crate::verify_error::VerifyError;
 
 /// A fixed table of tokens: for tests, and for a few clients that seldom change.
 ///
 /// # Examples
 ///
 /// ```
-/// use toolwright_auth::{Claims, ResourceServer, StaticTokens};
-/// use toolwright_core::Secret;
+/// use toolwright::auth::{Claims, ResourceServer, StaticTokens};
+/// use toolwright::Secret;
 ///
 /// let resource = "https://tools.example.com/mcp";
 /// let table = StaticTokens::new().token(&Secret::new("a-long-random-text"), Claims::new("ada", [resource]));

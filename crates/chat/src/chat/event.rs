@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolwright_core::{ApprovalToken, CallId, Content, ToolCall, ToolName, ToolResult, ToolSpec};
+use toolwright_core::{
+    ApprovalToken, Approvers, CallId, Content, ToolCall, ToolName, ToolResult, ToolSpec,
+};
 
 use crate::journal::entry::{ApprovalVerdict, TurnEnd};
 use crate::model::ModelId;
@@ -14,7 +16,7 @@ use crate::model::usage::{StopReason, Usage};
 ///
 /// The last one is [`TurnEnded`](ChatEvent::TurnEnded) or [`TurnPaused`](ChatEvent::TurnPaused), unless the stream ends with an
 /// error.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChatEvent {
@@ -31,6 +33,13 @@ pub enum ChatEvent {
     RequestSent {
         /// The body of the request, without secrets.
         body: Arc<str>,
+    },
+    /// Another model answers this step than the turn started with, because that one is overloaded or cannot be reached.
+    Fallback {
+        /// The model that answers.
+        model: ModelId,
+        /// Why it answers.
+        reason: String,
     },
     /// More text of the answer.
     Text {
@@ -154,7 +163,7 @@ pub enum ChatEvent {
 }
 
 /// A call that waits for approval.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PendingApproval {
     /// The call as the model made it.
@@ -166,12 +175,15 @@ pub struct PendingApproval {
     /// The token that the response carries: signed, for this call, and valid for a limited time.
     pub token: ApprovalToken,
     /// The id of the call that made it; `None` if the model did.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CallId>,
+    /// Who may decide.
+    #[serde(default, skip_serializing_if = "Approvers::is_owner_only")]
+    pub approvers: Approvers,
 }
 
 /// The response to a [`PendingApproval`], with its token.
-#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ApprovalResponse {

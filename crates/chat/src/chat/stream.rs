@@ -3,9 +3,9 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::BoxFuture;
 use futures::stream::{Stream, StreamExt as _};
+use futures_channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use crate::chat::event::ChatEvent;
 use crate::chat::response::Response;
@@ -54,6 +54,37 @@ impl TurnRequest {
 }
 
 impl ChatStream {
+    /// Returns the next piece of the answer's text, and skips all other events; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`TurnRequest::call`].
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolwright::chat::Chat;
+    /// use toolwright::testing::ScriptedModel;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+    /// let chat = Chat::discover(ScriptedModel::new().replies("Hello there."))?;
+    /// let mut answer = chat.message().user("Hi!").stream();
+    /// while let Some(text) = answer.next_text().await? {
+    ///     print!("{text}");
+    /// }
+    /// assert_eq!(answer.into_response().unwrap().text(), "Hello there.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn next_text(&mut self) -> Result<Option<String>, ChatError> {
+        while let Some(event) = self.next().await {
+            if let ChatEvent::Text { delta } = event? {
+                return Ok(Some(delta));
+            }
+        }
+        Ok(None)
+    }
+
     /// Reads to the end, and returns the response.
     ///
     /// # Errors

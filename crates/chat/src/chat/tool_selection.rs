@@ -9,6 +9,7 @@ use toolwright_core::{
 
 use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
+use crate::model::HostedTool;
 
 /// Builds the invoker of one turn, on a fixed snapshot of the registry.
 ///
@@ -20,7 +21,8 @@ pub(crate) async fn select_tools(
 ) -> Result<Invoker, ChatError> {
     let mut invoker = request.chat.0.invoker.clone();
     let is_allowed = request.is_allowed.clone();
-    if !request.selection.is_empty() || is_allowed.is_some() {
+    let selects = !request.selection.is_empty() || !request.added_names.is_empty();
+    if selects || is_allowed.is_some() {
         let selection = resolve_names(request, &invoker).await?;
         let is_allowed =
             move |spec: &ToolSpec| is_allowed.as_ref().is_none_or(|allowed| allowed(spec));
@@ -44,27 +46,37 @@ pub(crate) async fn select_tools(
     invoker.with_fixed_snapshot().map_err(ChatError::tools)
 }
 
-/// Adds the named tools that only a resolver has to the selection, and rejects names that are unknown.
+/// Adds the named tools that only a resolver has to the selection, unless the caller may not use them, and rejects names that
+/// are unknown.
 async fn resolve_names(
     request: &TurnRequest,
     invoker: &Invoker,
 ) -> Result<ToolSelection, ChatError> {
     let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
+    let hosted = request.options.hosted_tools.iter();
+    let mut elsewhere: HashSet<&str> = hosted.map(HostedTool::name).collect();
     let mut selection = request.selection.clone();
-    for name in &request.selection.names {
-        if selection.is_known(name, &snapshot) {
+    for name in request.selection.names.iter().chain(&request.added_names) {
+        if selection.is_known(name, &snapshot) || elsewhere.contains(name.as_str()) {
             continue;
         }
         for resolver in &request.chat.0.resolvers {
             // A resolver could return a tool of another name.
             let tool = resolver.resolve(name).await;
             if let Some(tool) = tool.filter(|tool| tool.name() == name.as_str()) {
-                selection.added.push(BundleItem::Tool(tool));
+                elsewhere.insert(name);
+                if request.is_allowed.as_ref().is_none_or(|allowed| allowed(tool.spec())) {
+                    selection.added.push(BundleItem::Tool(tool));
+                }
                 break;
             }
         }
     }
-    let unknown = selection.unknown_names(&snapshot);
+    let added = request.added_names.iter().map(String::as_str);
+    let added = added.filter(|name| !selection.is_known(name, &snapshot));
+    let mut unknown: Vec<&str> =
+        selection.unknown_names(&snapshot).into_iter().chain(added).collect();
+    unknown.retain(|name| !elsewhere.contains(name));
     match unknown.first() {
         None => Ok(selection),
         Some(first) => Err(ChatError::UnknownTool {

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{
-    Bundle, CallScope, Caller, CancellationToken, ContentList, Role, ToolResult, ToolSelection,
-    ToolSpec,
+    CallScope, Caller, CancellationToken, ContentList, Role, ToolResult, ToolSelection, ToolSpec,
 };
 
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use std::sync::Arc;
 use crate::chat::event::ApprovalResponse;
 use crate::chat::response::Response;
 use crate::chat::stream::EventSender;
+use crate::chat::tool_search::ToolSearch;
 use crate::chat::{Chat, TurnOptions};
 use crate::error::ChatError;
 use crate::journal::Journal;
@@ -40,8 +40,10 @@ pub struct TurnRequest {
     /// The journal of the response that this request follows, unless it has to be read from a store.
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) inputs: Vec<TurnInput>,
-    /// The tools, out of those of the chat and those that the request adds.
+    /// The tools, out of those of the chat and its resolvers and those that the request adds.
     pub(crate) selection: ToolSelection,
+    /// The names of tools to add, from the registry or a resolver.
+    pub(crate) added_names: Vec<String>,
     /// Decides which tools of the chat the caller may use; all, if `None`.
     pub(crate) is_allowed: Option<Arc<ToolPredicate>>,
     pub(crate) scope: CallScope,
@@ -80,6 +82,8 @@ impl TurnInput {
 /// Returns true if a tool may be used.
 type ToolPredicate = dyn Fn(&ToolSpec) -> bool + Send + Sync;
 
+toolwright_core::delegate_tool_selection!(TurnRequest);
+
 impl TurnRequest {
     pub(crate) fn new(chat: Chat) -> Self {
         Self {
@@ -89,6 +93,7 @@ impl TurnRequest {
             journal: None,
             inputs: Vec::new(),
             selection: ToolSelection::default(),
+            added_names: Vec::new(),
             is_allowed: None,
             scope: CallScope::new(),
             principal: None,
@@ -163,47 +168,33 @@ impl TurnRequest {
         self
     }
 
-    /// Adds tools to this turn.
-    pub fn tools(mut self, bundle: impl Bundle) -> Self {
-        self.selection.added.extend(bundle.into_items());
+    /// Adds the tools of these names that a [`ToolResolver`](crate::ToolResolver) has.
+    pub fn tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.added_names.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Offers only these tools, and none of the chat.
-    pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
-        self.selection.only_added = true;
-        self.tools(bundle)
-    }
-
-    /// Offers only the tools of these names, from the registry or a [`ToolResolver`](crate::ToolResolver).
-    pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.selection.names.extend(names.into_iter().map(Into::into));
-        self
-    }
-
-    /// Offers only the tools of these bundles.
-    pub fn bundles<N: Into<String>>(mut self, bundles: impl IntoIterator<Item = N>) -> Self {
-        self.selection.bundles.extend(bundles.into_iter().map(Into::into));
-        self
-    }
-
-    /// Excludes these tools, even if they are named or added.
-    pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.selection.excluded.extend(names.into_iter().map(Into::into));
-        self
-    }
-
-    /// Offers only the tools of the chat that `allowed` accepts; tools that this request adds are not filtered.
+    /// Offers only the tools of the chat and its resolvers that `allowed` accepts, in addition to earlier filters; tools that
+    /// this request adds are not filtered.
     ///
     /// The filter is applied to the tools of the registry when the turn begins, not when this is called.
     pub fn allow(mut self, allowed: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
-        self.is_allowed = Some(Arc::new(allowed));
+        self.is_allowed = Some(match self.is_allowed.take() {
+            None => Arc::new(allowed),
+            Some(earlier) => Arc::new(move |spec: &ToolSpec| earlier(spec) && allowed(spec)),
+        });
         self
     }
 
     /// Sets whether the model must call a tool; applies to the first step of the turn.
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.options.tool_choice = choice;
+        self
+    }
+
+    /// Sets when the model searches for tools, in place of the chat's setting.
+    pub fn tool_search(mut self, search: impl Into<ToolSearch>) -> Self {
+        self.options.tool_search = search.into();
         self
     }
 

@@ -33,12 +33,16 @@ pub struct Entry {
     /// follows the one that was appended before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
+    /// The definitions of the tools that the client of a message runs itself: a process that resumes the turn needs them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client_tools: Vec<Value>,
 }
 
 impl Entry {
     /// Creates an entry without a principal.
     pub fn new(id: impl Into<String>, at: u64, body: EntryBody) -> Self {
-        Self { id: id.into(), at, body, principal: None, parent: None, after: None }
+        let (principal, parent, after, client_tools) = (None, None, None, Vec::new());
+        Self { id: id.into(), at, body, principal, parent, after, client_tools }
     }
 
     /// Parses an entry as JSON; one of a kind that this version does not know becomes [`EntryBody::Unknown`].
@@ -187,13 +191,23 @@ fn parse_unknown(text: &str) -> Option<Entry> {
         parent: Option<CallId>,
         #[serde(default)]
         after: Option<String>,
+        #[serde(default)]
+        client_tools: Vec<Value>,
     }
-    let UnknownEntry { id, at, what, principal, parent, after } =
+    let UnknownEntry { id, at, what, principal, parent, after, client_tools } =
         serde_json::from_str(text).ok()?;
     let kinds: HashMap<String, IgnoredAny> = serde_json::from_str(what.get()).ok()?;
     let is_known = kinds.keys().any(|kind| KINDS.contains(&kind.as_str()));
     let body = EntryBody::Unknown(what);
-    (kinds.len() == 1 && !is_known).then_some(Entry { id, at, body, principal, parent, after })
+    (kinds.len() == 1 && !is_known).then_some(Entry {
+        id,
+        at,
+        body,
+        principal,
+        parent,
+        after,
+        client_tools,
+    })
 }
 
 impl EntryBody {
@@ -244,6 +258,9 @@ pub struct CallMetadata {
     /// It is run again from its beginning after it was interrupted, with the recorded results of its child calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayable: bool,
+    /// The call that makes it has had no effect, and has none before its result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub before_effect: bool,
 }
 
 impl CallMetadata {
@@ -261,6 +278,7 @@ impl CallMetadata {
             idempotent: false,
             return_direct: false,
             replayable: false,
+            before_effect: false,
         }
     }
 

@@ -27,8 +27,9 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
             }
             EntryBody::Step { step, calls, .. } => {
                 open.push_results(&mut messages);
-                messages.push(Message::Step(step.clone()));
+                messages.push(Message::Step(step.as_sent()));
                 open.calls = step_calls(step, calls);
+                open.sent_as = sent_names(step);
             }
             // The model made no child call, and receives no result of one.
             EntryBody::CallFinished { result } if entry.parent.is_none() => {
@@ -54,6 +55,8 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
 struct OpenCalls {
     calls: Vec<(CallId, ToolName)>,
     results: HashMap<CallId, ToolResult>,
+    /// The names under which the model made the calls that are of other tools.
+    sent_as: HashMap<CallId, ToolName>,
 }
 
 impl OpenCalls {
@@ -61,9 +64,14 @@ impl OpenCalls {
         let results: Vec<ToolResult> = self
             .calls
             .drain(..)
-            .map(|(call, tool)| match self.results.remove(&call) {
-                Some(result) => result,
-                None => unknown_outcome(call, tool),
+            .map(|(call, tool)| {
+                let sent_as = self.sent_as.remove(&call);
+                let mut result = match self.results.remove(&call) {
+                    Some(result) => result,
+                    None => unknown_outcome(call, tool),
+                };
+                result.tool = sent_as.unwrap_or(result.tool);
+                result
             })
             .collect();
         self.results.clear();
@@ -71,6 +79,12 @@ impl OpenCalls {
             messages.push(Message::Results(results));
         }
     }
+}
+
+/// Returns the names of the tools that the model called in a step where it called another tool by them.
+fn sent_names(step: &Step) -> HashMap<CallId, ToolName> {
+    let sent = step.items.iter().filter_map(|item| item.sent_as.as_ref());
+    sent.map(|call| (call.id.clone(), call.name.clone())).collect()
 }
 
 /// Returns the calls of a step, each once, with the names of their tools.

@@ -15,7 +15,8 @@ use crate::turn::{Turn, TurnLimits};
 /// Repairs an untrusted journal as [`repair_journal`] does, ends its last turn if that is open, and describes the changes.
 ///
 /// A call without a result gets one: its outcome is unknown if it had started, else it is cancelled. No call of an imported
-/// journal runs, even if the journal records its approval: signatures of decisions are removed.
+/// journal runs, even if the journal records its approval: signatures of decisions are removed. Before the entries are appended,
+/// [`sign_imported_decisions`](crate::sign_imported_decisions) marks them as imported.
 pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
     // A newer version might act on an entry that this one cannot check.
     let (unknown, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(Entry::is_unknown);

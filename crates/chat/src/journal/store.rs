@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use toolwright_core::{Content, Secret};
+use toolwright_core::{Content, Secret, SharedState, SharedStateError};
 
 use crate::journal::entry::{Entry, EntryBody, is_turn_over};
 use crate::journal::store::inbox::InboxItem;
@@ -46,8 +46,9 @@ pub trait Store: Send + Sync + 'static {
     /// Releases a lease; does nothing if it is not valid any more.
     fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
 
-    /// Returns the term of the last acquisition of a conversation's lease, or of a conversation of this name that was deleted.
-    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64>;
+    /// Returns the term of the last acquisition of a conversation's lease, or of a conversation of this name that was deleted,
+    /// and the holder whose lease has not expired.
+    fn lease_status<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, LeaseStatus>;
 
     /// Appends entries to a conversation and removes items from its inbox: all of it or nothing. Requires the lease.
     ///
@@ -80,6 +81,14 @@ pub trait Store: Send + Sync + 'static {
     /// Returns at most `limit` conversations that no holder attends to: their lease is free or has expired, and their turn is
     /// [running](TurnStatus::Running) or their inbox has items. While a turn is paused, only items that resume it count.
     fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>>;
+
+    /// Returns at most `limit` conversations whose lease this holder has, and that would be [unattended](Self::list_unattended)
+    /// without it: a process that is started under the name of another attends to what that has left, before the leases expire.
+    ///
+    /// The default returns none: the leases of such a store expire.
+    fn list_held_by<'a>(&'a self, _holder: &'a str, _limit: usize) -> StoreFuture<'a, Vec<String>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
 
     /// Returns the last entries of a conversation in order, at most `limit`, up to `end`; empty if the conversation or the
     /// entry that `end` names does not exist.
@@ -129,6 +138,12 @@ pub trait Store: Send + Sync + 'static {
         Box::pin(async { Ok(()) })
     }
 
+    /// Returns the values and counters that all programs with this store share: sessions, limits, pins.
+    ///
+    /// A store that has no place for them returns a [`MemorySharedState`](toolwright_core::MemorySharedState) that it owns: then
+    /// each process has its own.
+    fn shared_state(&self) -> Arc<dyn SharedState>;
+
     /// Returns all entries of a conversation in order; empty if the conversation does not exist.
     fn load<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<Entry>> {
         self.tail(conversation, TailEnd::Newest, usize::MAX)
@@ -151,6 +166,23 @@ impl Lease {
     /// Creates the lease of one acquisition; for stores, which return it from [`Store::acquire`].
     pub fn new(conversation: impl Into<String>, holder: impl Into<String>, term: u64) -> Self {
         Self { conversation: conversation.into(), holder: holder.into(), term }
+    }
+}
+
+/// The status of a conversation's lease, as [`Store::lease_status`] returns it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeaseStatus {
+    /// The number of the last acquisition.
+    pub term: u64,
+    /// The name of the holder; `None` if the lease is free or has expired, so that any holder can acquire it.
+    pub holder: Option<String>,
+}
+
+impl LeaseStatus {
+    /// Creates a status; for stores.
+    pub fn new(term: u64, holder: Option<String>) -> Self {
+        Self { term, holder }
     }
 }
 
@@ -283,8 +315,8 @@ pub fn entry_title(entry: &Entry) -> String {
 
 impl<S: Store + ?Sized> Store for Arc<S> {
     crate::delegate_store!(|self| **self =>
-        acquire renew release term append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
-        list_older_than delete delete_expired signing_keys rotate_signing_key check_writable);
+        acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
+        list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key check_writable shared_state);
 }
 
 /// An error of a store.
@@ -294,13 +326,20 @@ pub struct StoreError {
     message: String,
     retry_after: Option<Duration>,
     is_withdrawn: bool,
+    is_leased_elsewhere: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl StoreError {
     /// Creates an error with a message that explains what to do about it.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), retry_after: None, is_withdrawn: false, source: None }
+        Self {
+            message: message.into(),
+            retry_after: None,
+            is_withdrawn: false,
+            is_leased_elsewhere: false,
+            source: None,
+        }
     }
 
     /// Creates the error of an overloaded store; a retry may succeed after `retry_after`.
@@ -315,9 +354,15 @@ impl StoreError {
 
     /// Creates the error of a conversation whose lease another holder has.
     pub fn leased_elsewhere(conversation: &str) -> Self {
-        Self::new(format!(
+        let message = format!(
             "conversation `{conversation}` is in the hands of another process; try again when it is done"
-        ))
+        );
+        Self { is_leased_elsewhere: true, ..Self::new(message) }
+    }
+
+    /// Returns true if another holder has the lease of the conversation.
+    pub fn is_leased_elsewhere(&self) -> bool {
+        self.is_leased_elsewhere
     }
 
     /// Creates the error of an item that is not in the inbox any more.
@@ -339,6 +384,16 @@ impl StoreError {
     ) -> Self {
         self.source = Some(source.into());
         self
+    }
+}
+
+impl From<StoreError> for SharedStateError {
+    fn from(error: StoreError) -> Self {
+        let new = Self::new(error.message);
+        match error.source {
+            Some(source) => new.with_source(source),
+            None => new,
+        }
     }
 }
 

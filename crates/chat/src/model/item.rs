@@ -3,6 +3,8 @@
 //! All code reads the typed view. The JSON is for the protocol that it came from: reasoning, signatures and items of unknown
 //! kinds are sent back to the vendor verbatim.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolwright_core::{CallId, ToolCall, ToolName};
@@ -47,6 +49,23 @@ impl Step {
         })
     }
 
+    /// Returns the step as the model sent it: calls that name their tool in the arguments of another call are that other call.
+    pub(crate) fn as_sent(self: &Arc<Self>) -> Arc<Self> {
+        if self.items.iter().all(|item| item.sent_as.is_none()) {
+            return Arc::clone(self);
+        }
+        let mut sent = Self::clone(self);
+        for item in &mut sent.items {
+            if let (ItemKind::Call { call }, Some(sent_as)) = (&mut item.kind, item.sent_as.take())
+                // In a journal from elsewhere they may be of different calls.
+                && call.id == sent_as.id
+            {
+                *call = sent_as;
+            }
+        }
+        Arc::new(sent)
+    }
+
     /// Returns the call in which the answer was cut off before its arguments.
     ///
     /// Elsewhere, empty arguments mean `{}`. Arguments that are cut off later are not JSON, and so are rejected anyway.
@@ -71,6 +90,10 @@ pub struct Item {
     /// The provider's JSON, replayed verbatim in the next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<ProviderJson>,
+    /// The call as the model sent it, if it named the tool in the arguments of another call: requests to a model have this one,
+    /// and all code reads the call of the named tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_as: Option<ToolCall>,
 }
 
 /// The JSON of an item as the provider sent it, or assembled field by field from its stream.
@@ -154,7 +177,7 @@ impl ItemKind {
 impl Item {
     /// Creates an item without JSON of a provider, as scripted models do.
     pub fn new(kind: ItemKind) -> Self {
-        Self { kind, raw: None }
+        Self { kind, raw: None, sent_as: None }
     }
 
     /// Creates a text item.

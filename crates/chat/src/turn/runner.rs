@@ -28,11 +28,13 @@ use crate::turn::TurnAction;
 
 mod approvals;
 mod child_calls;
+mod deferred_tools;
 mod input;
 mod model_step;
 mod telemetry;
 mod tool_calls;
 
+use deferred_tools::DeferredTools;
 use model_step::StepOutcome;
 
 /// Runs a turn until it ends or has to wait, once the conversation is free.
@@ -108,9 +110,11 @@ async fn run_with_lease(
             nearest: nearest.into_iter().map(str::to_owned).collect(),
         });
     }
+    let deferred = DeferredTools::new(&request, &invoker, &scope, &journal, &tools)?;
+    let tools = deferred.as_ref().map_or(tools, |deferred| Arc::clone(deferred.offered()));
     let inputs = std::mem::take(&mut request.inputs);
     let started = Mutex::default();
-    let runner = TurnRunner { tools, request, invoker, scope, journal, events, started };
+    let runner = TurnRunner { tools, deferred, request, invoker, scope, journal, events, started };
     runner.apply_inputs(inputs).await?;
     runner.run_loop().await
 }
@@ -131,8 +135,10 @@ fn tools_with_approval(request: &TurnRequest, journal: &Journal) -> HashSet<Tool
 struct TurnRunner {
     request: TurnRequest,
     invoker: Invoker,
-    /// The tools of the invoker that the caller may see, as the request to the model carries them.
+    /// The tools that the request to the model carries: those of the invoker that the caller may see, or those of `deferred`.
     tools: Arc<[ToolEntry]>,
+    /// The tools that the model searches for; `None` if the request carries all.
+    deferred: Option<DeferredTools>,
     scope: CallScope,
     journal: Arc<Journal>,
     events: EventSender,
@@ -187,7 +193,9 @@ impl TurnRunner {
                     self.finish_calls(results.collect()).await?;
                 }
                 TurnAction::RunCalls(calls) if self.request.options.manual_calls => {
-                    if !self.finish_hosted_calls(&calls).await? {
+                    if !self.finish_hosted_calls(&calls).await?
+                        && !self.run_gateway_calls(&calls).await?
+                    {
                         let calls = self.calls_by_id(&calls);
                         return Ok(self.pause_turn(ResponseState::AwaitingResults(calls)));
                     }
@@ -242,6 +250,12 @@ impl TurnRunner {
         };
         let calls = step.calls().filter(|call| ids.contains(&call.id));
         calls.cloned().collect()
+    }
+
+    /// Returns the invoker of a call: of the tools of the turn, or of those that search and call them.
+    fn invoker_of(&self, call: &ToolCall) -> &Invoker {
+        let gateway = self.deferred.as_ref().and_then(|deferred| deferred.invoker_of(call));
+        gateway.unwrap_or(&self.invoker)
     }
 
     fn tool_name(&self, call: &CallId) -> ToolName {
@@ -355,8 +369,8 @@ impl TurnRunner {
             let (arguments, token) = self.journal.approval_request(call)?;
             let pending = self.find_pending_call(call)?;
             let parent = self.journal.state().turn.parent(call).cloned();
-            let PendingCall { call, tool, .. } = pending;
-            Some(PendingApproval { call, tool, arguments, token, parent })
+            let PendingCall { call, tool, approvers, .. } = pending;
+            Some(PendingApproval { call, tool, arguments, token, parent, approvers })
         });
         approvals.collect()
     }

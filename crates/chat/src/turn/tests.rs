@@ -305,6 +305,33 @@ fn a_child_of_a_call_that_does_not_run_again_gets_a_result_first() {
     assert_eq!(journal.next(), TurnAction::AbandonCalls(vec!["a.1".into(), "a".into()]));
 }
 
+/// A call that has started, and waits for the approval of a child that it makes before its effect.
+fn with_child_before_effect() -> Journal {
+    let mut journal = with_child(call("a"));
+    if let EntryBody::ChildCall { metadata, .. } = &mut journal.entries.last_mut().unwrap().body {
+        metadata.before_effect = true;
+    }
+    journal
+}
+
+#[test]
+fn an_interrupted_call_that_has_had_no_effect_runs_again_until_it_has_started_again() {
+    let mut journal = with_child_before_effect();
+    assert_eq!(journal.next(), TurnAction::RunCalls(vec!["a".into()]));
+    journal.add(EntryBody::CallStarted { call: "a".into() });
+    let rejected = vec![("a.1".into(), PARENT_ENDED.to_owned())];
+    assert_eq!(journal.next(), TurnAction::RejectCalls(rejected));
+    journal.finished("a.1");
+    assert_eq!(journal.next(), TurnAction::AbandonCalls(vec!["a".into()]));
+}
+
+#[test]
+fn a_call_whose_child_has_finished_may_have_had_an_effect() {
+    let mut journal = with_child_before_effect();
+    journal.add(EntryBody::CallStarted { call: "a.1".into() }).finished("a.1");
+    assert_eq!(journal.next(), TurnAction::AbandonCalls(vec!["a".into()]));
+}
+
 #[test]
 fn a_child_without_an_open_parent_is_ignored() {
     let mut journal = with_child(call("a"));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright::chat::{
-    ApprovalResponse, ChatEvent, HostedTool, Item, ItemKind, MemoryStore, PendingApproval,
+    ApprovalResponse, ChatEvent, HostedTool, Item, ItemKind, MemoryStore, Model, ModelId,
+    ModelRequest, ModelStream, PendingApproval, TurnRequest,
 };
 use toolwright::testing::{ModelReply, ScriptedModel};
 use toolwright::{Config, ConfigSources, Outcome};
@@ -128,4 +129,65 @@ async fn calls_that_the_vendor_ran_are_emitted() {
         ChatEvent::HostedCall { tool, input, output, failed: false }
             if tool == "web_search" && input == "rust" && output == "a language"
     )));
+}
+
+/// A model whose vendor has every hosted tool.
+struct HostingModel(ScriptedModel);
+
+impl Model for HostingModel {
+    fn id(&self) -> &ModelId {
+        self.0.id()
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        self.0.stream(request)
+    }
+
+    fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn hosted_tools_are_selected_and_excluded_by_name() {
+    let log = Log::default();
+    let script = (0..9).fold(ScriptedModel::new(), |model, _| model.replies("Done."));
+    let chat = builder(HostingModel(script.clone()), write(&log))
+        .hosted_tool(HostedTool::web_search().city("Prague"))
+        .hosted_tool(HostedTool::mcp("wiki", "https://wiki.example/mcp").description("Pages."))
+        .build();
+    type Select = fn(TurnRequest) -> TurnRequest;
+    let cases: [(Select, &[&str]); 9] = [
+        (|request| request, &["write", "web_search", "wiki"]),
+        (|request| request.exclude(["web_search"]), &["write", "wiki"]),
+        (|request| request.only_tools_named(["write"]), &["write"]),
+        (|request| request.only_tools_named(["web_search"]), &["web_search"]),
+        (|request| request.bundles(["wiki"]), &["wiki"]),
+        (|request| request.only_tools(none()), &[]),
+        (|request| request.filter(|spec| spec.name != "web_search"), &["write", "wiki"]),
+        (|request| request.filter(|spec| &*spec.bundle != "wiki"), &["write", "web_search"]),
+        (|request| request.filter(|_| false), &[]),
+    ];
+    for (index, (select, expected)) in cases.into_iter().enumerate() {
+        select(chat.message().user("Go.")).call().await.unwrap();
+        let request = &script.requests()[index];
+        let tools = request.tools.iter().map(|tool| tool.spec().name.to_string());
+        let hosted = request.hosted_tools.iter().map(|hosted| hosted.name().to_owned());
+        assert_eq!(tools.chain(hosted).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn hosted_tools_are_read_from_settings_except_servers_of_this_program() {
+    let sources = ConfigSources::new().defaults([
+        ("WebSearchTool.type", "default"),
+        ("MCP.name", "wiki"),
+        ("MCP.url", "https://wiki.example/mcp"),
+        ("MCP_1.name", "files"),
+        ("MCP_1.url", "https://files.example/mcp"),
+        ("MCP_1.mode", "client"),
+    ]);
+    let hosted = HostedTool::from_config(&Config::load(sources).unwrap().config).unwrap();
+    let names: Vec<&str> = hosted.iter().map(HostedTool::name).collect();
+    assert_eq!(names, ["web_search", "wiki"]);
 }

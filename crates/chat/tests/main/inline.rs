@@ -12,14 +12,6 @@ use crate::support::{
     Log, assert_complete, builder, events, kinds, last_result_texts, pay, read_tool, write,
 };
 
-struct Decides<F>(F);
-
-impl<F: Fn(ApprovalRequest<'_>) -> ApprovalDecision + Send + Sync> Approver for Decides<F> {
-    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
-        Box::pin(std::future::ready((self.0)(request)))
-    }
-}
-
 /// An approver that never answers.
 struct Asleep;
 
@@ -41,7 +33,7 @@ async fn decided(
     let log = Log::default();
     let model = model();
     let chat = builder(model.clone(), vec![write(&log), pay(&log), read_tool(&log)]);
-    let chat = chat.approver(Decides(decide)).build();
+    let chat = chat.approver(decide).build();
     let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(response.text(), "Done.");
     assert_complete(response.entries());
@@ -73,7 +65,7 @@ async fn an_approver_that_panics_has_not_approved() {
 async fn requests_and_decisions_are_emitted() {
     let log = Log::default();
     let chat = builder(ScriptedModel::new().calls("pay", "{}").replies("Done."), pay(&log));
-    let chat = chat.approver(Decides(|request: ApprovalRequest<'_>| request.approve())).build();
+    let chat = chat.approver(|request: ApprovalRequest<'_>| request.approve()).build();
     let (events, _) = events(chat.message().user("Pay!").stream()).await;
     let kinds: Vec<String> = kinds(&events)
         .into_iter()

@@ -33,5 +33,6 @@ mod stores;
 mod streaming;
 mod support;
 mod telemetry;
+mod tool_search;
 mod turns;
 mod windows;

@@ -22,7 +22,7 @@ async fn store_with_lease(holder: &str) -> Arc<MemoryStore> {
 
 fn chat(store: &Arc<MemoryStore>, node: &str) -> Chat {
     let invoker = Invoker::new(Registry::new()).unwrap();
-    let builder = Chat::builder(FnModel::echo(), &invoker);
+    let builder = Chat::builder(&invoker, FnModel::echo());
     builder.store(Arc::clone(store)).node(node).build()
 }
 
@@ -98,7 +98,7 @@ async fn a_turn_goes_on_as_long_as_no_other_has_taken_its_lease() {
     let store = Arc::new(MemoryStore::new());
     let invoker = Invoker::new(Registry::new()).unwrap();
     // Over at once, every time that it is written.
-    let builder = Chat::builder(FnModel::echo(), &invoker).store(Arc::clone(&store));
+    let builder = Chat::builder(&invoker, FnModel::echo()).store(Arc::clone(&store));
     let chat = builder.lease_duration(Duration::ZERO).build();
     let answer = chat.message().conversation("room").user("Hi").call().await;
     assert_eq!(answer.unwrap().text(), "Hi");
@@ -109,7 +109,7 @@ async fn a_lease_ends_after_the_life_it_was_given() {
     let store = Arc::new(MemoryStore::new());
     let invoker = Invoker::new(Registry::new()).unwrap();
     let answer = async |life| {
-        let builder = Chat::builder(model_with_rival(&store), &invoker).store(Arc::clone(&store));
+        let builder = Chat::builder(&invoker, model_with_rival(&store)).store(Arc::clone(&store));
         let chat = builder.lease_duration(life).build();
         chat.message().conversation("room").user("Hi").call().await
     };

@@ -16,7 +16,8 @@ mod faulty;
 mod monitor;
 mod random_choices;
 
-use faulty::{FaultyModel, YieldingStore};
+use crate::support::YieldingStore;
+use faulty::FaultyModel;
 use monitor::{Monitor, tools};
 use random_choices::RandomChoices;
 

@@ -22,7 +22,7 @@ fn model() -> ScriptedModel {
 /// What the model reads, or how the turn ends.
 async fn reads(invoker: &Invoker, chat_says: Option<ErrorPolicy>) -> String {
     let model = model();
-    let chat = Chat::builder(model.clone(), invoker);
+    let chat = Chat::builder(invoker, model.clone());
     let chat = match chat_says {
         Some(errors) => chat.error_policy(errors),
         None => chat,
@@ -92,7 +92,7 @@ async fn the_policy_is_for_failures_and_not_for_what_never_ran() {
         .calls("act", r#"{"surprise": 1}"#)
         .calls("nobody", "{}")
         .replies("Oh.");
-    let chat = Chat::builder(model, &invoker(registry(failing(None))))
+    let chat = Chat::builder(&invoker(registry(failing(None))), model)
         .error_policy(ErrorPolicy::End)
         .build();
     let response = chat.message().user("Go!").call().await.unwrap();

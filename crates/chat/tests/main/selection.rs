@@ -46,7 +46,7 @@ async fn shows(ask: impl FnOnce(TurnRequest) -> TurnRequest) -> Result<Vec<Strin
 #[tokio::test]
 async fn a_request_has_the_tools_it_selects() {
     let all = ["read_file", "write_file", "search"];
-    let cases: [(Configure, &[&str]); 12] = [
+    let cases: [(Configure, &[&str]); 13] = [
         (|ask| ask, &all),
         (|ask| ask.tools(constant_tool("own", "")), &["read_file", "write_file", "search", "own"]),
         (|ask| ask.only_tools(constant_tool("own", "")), &["own"]),
@@ -61,6 +61,7 @@ async fn a_request_has_the_tools_it_selects() {
         (|ask| ask.bundles(["files"]).only_tools_named(["search"]), &all),
         (|ask| ask.exclude(["search"]), &["read_file", "write_file"]),
         (|ask| ask.bundles(["files"]).exclude(["write_file"]), &["read_file"]),
+        (|ask| ask.filter(|spec| &*spec.bundle != "files"), &["search"]),
         (
             |ask| {
                 ask.exclude(["own", "second"])
@@ -161,7 +162,7 @@ async fn a_change_of_the_registry_does_not_change_a_turn() {
         .calls_all([("victim", "{}"), ("late", "{}")])
         .replies("Done.")
         .replies("Next.");
-    let chat = Chat::new(model.clone(), &Invoker::new(&registry).unwrap());
+    let chat = Chat::new(&Invoker::new(&registry).unwrap(), model.clone());
     chat.message().user("Go!").call().await.unwrap();
     let texts = last_result_texts(&model);
     assert_eq!(texts[0], "still here");
@@ -197,7 +198,7 @@ async fn limits_of_settings_count_over_all_requests() {
         1 => ToolCall::new("search", "{}").into(),
         _ => toolwright::testing::ModelReply::text("Done."),
     });
-    let chat = Chat::new(model, &invoker.build().unwrap());
+    let chat = Chat::new(&invoker.build().unwrap(), model);
     let narrow: [Configure; 4] = [
         |ask| ask,
         |ask| ask.only_tools_named(["search"]),

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use serde_json::Value;
+use tokio::task::yield_now;
 use toolwright::chat::{
-    Append, Chat, ChatBuilder, ChatError, ChatEvent, ChatStream, Entry, MemoryStore, Message,
-    Model, ModelRequest, Response, Store, history,
+    Append, Chat, ChatBuilder, ChatError, ChatEvent, ChatStream, Entry, Lease, MemoryStore,
+    Message, Model, ModelRequest, Response, Store, StoreFuture, delegate_store, history,
 };
 use toolwright::testing::ScriptedModel;
 use toolwright::{Bundle, Invoker, Registry, Tool, ToolBuilder, ToolResult};
@@ -19,7 +20,7 @@ pub(crate) fn registry(tools: impl Bundle) -> Registry {
 }
 
 pub(crate) fn builder(model: impl Model, tools: impl Bundle) -> ChatBuilder {
-    Chat::builder(model, &Invoker::new(registry(tools)).unwrap())
+    Chat::builder(&Invoker::new(registry(tools)).unwrap(), model)
 }
 
 pub(crate) fn chat(model: impl Model, tools: impl Bundle) -> Chat {
@@ -191,4 +192,31 @@ pub(crate) fn ended(result: Result<Response, ChatError>) -> (String, Response) {
         Err(ChatError::Ended { reason, response }) => (reason, *response),
         other => panic!("the turn was not ended: {other:?}"),
     }
+}
+
+/// A store whose futures can be dropped before and after it has written.
+#[derive(Clone, Default)]
+pub(crate) struct YieldingStore(pub(crate) Arc<MemoryStore>);
+
+impl YieldingStore {
+    pub(crate) fn entries(&self, conversation: &str) -> Vec<Entry> {
+        let loaded = self.0.load(conversation).now_or_never();
+        loaded.unwrap().unwrap()
+    }
+}
+
+impl Store for YieldingStore {
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            yield_now().await;
+            self.0.append(lease, append).await?;
+            yield_now().await;
+            Ok(())
+        })
+    }
+
+    delegate_store!(|self| self.0 =>
+        acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended tail list
+        list_by_owner list_older_than delete delete_expired shared_state signing_keys rotate_signing_key
+        check_writable);
 }

@@ -145,7 +145,8 @@ impl Check<'_> {
         }
     }
 
-    /// A turn is cancelled only by a stop, or by a message while it waits for a decision.
+    /// A turn begins with a message and ends once. It is cancelled only by a stop, or by a message while it waits for a
+    /// decision.
     fn turn_ends(&self) {
         let Conversation { entries, stops, .. } = self.conversation;
         let mut start = 0;
@@ -153,6 +154,9 @@ impl Check<'_> {
             let EntryBody::TurnEnded { end: reason } = &entry.body else {
                 continue;
             };
+            if !entries[start..end].iter().any(Entry::is_message) {
+                self.fail(format!("a turn without a message has the end {}", entry.id));
+            }
             let mut stops = stops.iter();
             let is_stopped = stops.any(|stop| {
                 stop.added_at <= end && stop.removed_at.is_none_or(|removed| removed > start)

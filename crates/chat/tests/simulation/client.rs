@@ -69,8 +69,7 @@ impl Client {
 
     async fn send_messages(&mut self, conversation: &str) {
         let count = 1 + self.world.scheduler.below(3);
-        let messages = (0..count)
-            .map(|_| ("m", InboxBody::Message { parts: Vec::new(), model: None, after: None }));
+        let messages = (0..count).map(|_| ("m", message()));
         self.send(conversation, messages.collect(), true).await;
     }
 
@@ -167,4 +166,9 @@ impl Client {
             _ => _ = history.withdrawn.entry(id).or_insert(false),
         }
     }
+}
+
+/// A message without parts.
+fn message() -> InboxBody {
+    InboxBody::Message { parts: Vec::new(), model: None, after: None, client_tools: Vec::new() }
 }

@@ -8,6 +8,8 @@ pub(crate) enum PlantedBug {
     AcknowledgesBeforeCommit,
     /// A lease of an earlier term still appends.
     StaleLeaseAppends,
+    /// The lease is released before the end of the turn is stored.
+    ReleasesLeaseEarly,
     /// Events are numbered by the wall clock of the process.
     NumbersByWallClock,
     /// An item is removed from the inbox in a transaction before the one that appends its entry.
@@ -33,6 +35,11 @@ fn an_acknowledgement_before_the_commit_is_found() {
 #[test]
 fn an_append_with_a_stale_lease_is_found() {
     assert_found(PlantedBug::StaleLeaseAppends);
+}
+
+#[test]
+fn a_lease_that_is_released_before_the_turn_is_over_is_found() {
+    assert_found(PlantedBug::ReleasesLeaseEarly);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use futures::channel::oneshot;
 use futures::future::BoxFuture;
+use futures_channel::oneshot;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use toolwright_chat::{
@@ -58,7 +58,7 @@ struct RoomState {
 impl Process {
     pub(crate) fn start(world: &Arc<World>, id: u64, holder: String) -> Arc<Self> {
         let store: Arc<dyn Store> = Arc::new(Connection::new(world, id));
-        let chat = Chat::builder(LetterModel::new(world), &world.tools);
+        let chat = Chat::builder(&world.tools, LetterModel::new(world));
         let process = Arc::new(Self {
             id,
             world: Arc::clone(world),

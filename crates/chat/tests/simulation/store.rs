@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::channel::oneshot;
+use futures_channel::oneshot;
 use tokio::time::Instant;
 use toolwright_chat::{
-    Append, ConversationSummary, Entry, EntryBody, InboxBody, InboxItem, Lease, Owner, Store,
-    StoreError, StoreFuture, TailEnd, TurnStatus, is_turn_over,
+    Append, ConversationSummary, Entry, EntryBody, InboxBody, InboxItem, Lease, LeaseStatus, Owner,
+    Store, StoreError, StoreFuture, TailEnd, TurnStatus, is_turn_over,
 };
-use toolwright_core::Secret;
+use toolwright_core::{MemorySharedState, Secret, SharedState};
 
 use crate::planted_bugs::PlantedBug;
 use crate::scheduler::pause;
@@ -203,6 +203,15 @@ impl Connection {
         })
     }
 
+    fn release_lease(&self, lease: Lease) -> StoreFuture<'static, ()> {
+        self.run("release", &lease.conversation.clone(), None, move |stored| {
+            if stored.is_held(&lease) {
+                stored.lease = None;
+            }
+            Ok(())
+        })
+    }
+
     fn run_on_disk<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -329,33 +338,41 @@ impl Store for Connection {
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
-        let lease = lease.clone();
-        self.run("release", &lease.conversation.clone(), None, move |stored| {
-            if stored.is_held(&lease) {
-                stored.lease = None;
-            }
-            Ok(())
-        })
+        self.release_lease(lease.clone())
     }
 
-    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
-        self.run("term", conversation, None, |stored| Ok(stored.term))
+    fn lease_status<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, LeaseStatus> {
+        self.run("lease status", conversation, None, |stored| {
+            let held = stored.lease.as_ref().filter(|(_, until)| *until > Instant::now());
+            Ok(LeaseStatus::new(stored.term, held.map(|(holder, _)| holder.clone())))
+        })
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
         let (lease, mut entries) = (lease.clone(), append.entries.to_vec());
         let (mut taken, turn, is_durable) = (append.taken.to_vec(), append.turn, append.durable);
-        let mut taken_before = None;
+        let mut before: Option<StoreFuture<'static, ()>> = None;
         let mut checks_lease = true;
         match self.world.bug {
             Some(PlantedBug::StaleLeaseAppends) => checks_lease = false,
+            Some(PlantedBug::ReleasesLeaseEarly) if is_turn_over(&entries) => {
+                checks_lease = false;
+                let released = self.release_lease(lease.clone());
+                // The end comes a while later.
+                let delay = self.world.scheduler.below(6_000);
+                before = Some(Box::pin(async move {
+                    released.await?;
+                    pause(delay).await;
+                    Ok(())
+                }));
+            }
             Some(PlantedBug::TakesBeforeAppend) if !taken.is_empty() => {
                 let taken = std::mem::take(&mut taken);
                 let take = move |stored: &mut Conversation| {
                     taken.iter().for_each(|position| _ = stored.remove(*position));
                     Ok(())
                 };
-                taken_before = Some(self.run("take", &lease.conversation, Some(true), take));
+                before = Some(self.run("take", &lease.conversation, Some(true), take));
             }
             Some(PlantedBug::RunsBeforeStartIsStored) => {
                 let mut late = self.late_starts.lock().unwrap();
@@ -379,8 +396,8 @@ impl Store for Connection {
                 Ok(())
             });
         Box::pin(async {
-            if let Some(taken) = taken_before {
-                taken.await?;
+            if let Some(before) = before {
+                before.await?;
             }
             appended.await
         })
@@ -459,6 +476,10 @@ impl Store for Connection {
 
     fn rotate_signing_key(&self, _: usize) -> StoreFuture<'_, ()> {
         unused()
+    }
+
+    fn shared_state(&self) -> Arc<dyn SharedState> {
+        Arc::new(MemorySharedState::new())
     }
 }
 

@@ -2,16 +2,12 @@
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolwright_core::{InvokerBuilder, Registry};
+use toolwright_app::__internal::{DefaultStore, ProgramLifetime, RemoteServers, StateMode};
 
 use crate::cli_error::CliError;
-use crate::config::ProjectConfig;
-use crate::config::conversation_store::{ConversationStore, DefaultStore};
-use crate::config::model_selection;
-use crate::remote_servers::{self, CommandLifetime, RemoteServers, TerminalElicitor};
+use crate::program::Program;
 
 pub(crate) mod chat_factory;
 mod error_advice;
@@ -53,12 +49,17 @@ pub(crate) struct ChatArgs {
     wire: bool,
 }
 
+impl ChatArgs {
+    /// The settings that flags override.
+    pub(crate) fn settings(&self) -> [(&'static str, Option<String>, &'static str); 1] {
+        [("system", self.system.clone(), "--system")]
+    }
+}
+
 pub(crate) fn execute(
     command: &ChatArgs,
     json: bool,
-    project: &ProjectConfig,
-    registry: &Registry,
-    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+    program: Program,
 ) -> Result<ExitCode, CliError> {
     let format = match (json, command.wire) {
         (true, wire) => OutputFormat::Json { wire },
@@ -69,32 +70,30 @@ pub(crate) fn execute(
         return Err(CliError::usage("--json is for one question: pass --once"));
     }
     let message = command.once.as_deref().map(one_shot::read_message).transpose()?;
-    let config = project.config().clone();
-    let selected = model_selection::select_model(&config)?;
     let lifetime = match message {
-        Some(_) => CommandLifetime::OneShot,
-        None => CommandLifetime::LongRunning,
+        Some(_) => ProgramLifetime::OneShot,
+        None => ProgramLifetime::LongRunning,
     };
     let default_store = match (&message, &command.conversation) {
         (Some(_), None) => DefaultStore::Memory,
         _ => DefaultStore::UserDataFile,
     };
-    let elicitor = Arc::<TerminalElicitor>::default();
-    let work = |runtime: &Runtime, servers: &RemoteServers| {
-        runtime.block_on(servers.attach_configured(&config, &*selected.model))?;
-        let invoker = servers.build_invoker(project, setup)?;
-        let store = runtime.block_on(ConversationStore::open(&config, default_store))?;
-        let factory = ChatFactory::new(command, config, invoker, store, servers)?;
+    let work = |program: &mut Program, runtime: &Runtime, servers: &RemoteServers| {
+        let Program { setup, project, elicitor, .. } = program;
+        let selected = runtime.block_on(setup.select_model(project.config()))?;
+        runtime.block_on(servers.attach_configured(project.config(), &*selected.model))?;
+        let invoker = runtime.block_on(setup.build_invoker(project, servers, StateMode::Open))?;
+        let store = runtime.block_on(setup.open_store(project, default_store))?;
+        let factory = ChatFactory::new(command, project, setup, invoker, store, servers)?;
         let interrupts = InterruptHandler::install(runtime);
         match message {
             Some(message) => {
                 one_shot::execute(&factory, &selected, message, format, &interrupts, runtime)
             }
-            None => session::execute(&factory, selected, &elicitor, &interrupts, runtime),
+            None => session::execute(&factory, selected, elicitor, &interrupts, runtime),
         }
     };
-    let elicitor = Some(Arc::clone(&elicitor));
-    remote_servers::with_runtime(project, registry, lifetime, elicitor, work)
+    program.with_runtime(lifetime, true, work)
 }
 
 /// Returns true if stdin and stdout are terminals: a line editor can be used.

@@ -1,6 +1,7 @@
 //! `check`: lowers the schemas of tools to the dialects of providers, and reports what is lost.
 
 mod dialect_result;
+#[cfg(feature = "mcp-client")]
 mod live_server;
 mod progress;
 mod report;
@@ -10,13 +11,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use toolwright_core::Config;
 use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{Shape, ToolPlanner};
-use toolwright_core::{Config, InvokerBuilder, Registry};
 use toolwright_models::{VENDORS, Vendor};
 
 use crate::cli_error::CliError;
-use crate::config::ProjectConfig;
+use crate::program::Program;
 use crate::terminal::output;
 use dialect_result::CheckedTool;
 use progress::Progress;
@@ -60,17 +61,20 @@ enum DenyLevel {
 pub(crate) fn execute(
     command: &CheckArgs,
     json: bool,
-    project: &ProjectConfig,
-    registry: &Registry,
-    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+    program: Program,
 ) -> Result<ExitCode, CliError> {
     let dialects = match &command.dialects[..] {
-        [] => default_dialects(project.config()),
+        [] => default_dialects(program.config()),
         names => parse_dialects(names)?,
     };
     let sources = match (&command.mcp, &command.files[..]) {
+        #[cfg(feature = "mcp-client")]
         (Some(server), _) => live_server::list_server_tools(server)?,
-        (None, []) => ToolsToCheck::from_registry(project, registry, setup)?,
+        (None, []) => ToolsToCheck::from_program(program)?,
+        #[cfg(not(feature = "mcp-client"))]
+        (Some(_), _) => {
+            return Err(CliError::usage("--mcp: enable the feature `mcp-client` of toolwright"));
+        }
         (None, files) => ToolsToCheck::from_files(files)?,
     };
     if command.emit {

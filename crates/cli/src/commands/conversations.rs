@@ -1,4 +1,4 @@
-//! `conversations list|show|export|import|delete`.
+//! `conversations list|show|export|import|assign|delete`.
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -8,19 +8,19 @@ use std::time::Duration;
 use toolwright_chat::{
     ConversationSummary, Entry, Lease, Store, StoreError, TailEnd, load_path, unique_node_name,
 };
-use toolwright_core::Config;
 use toolwright_core::schema::nearest;
-use toolwright_server::write_journal;
+use toolwright_server::{ConversationTitles, write_journal};
 
 use crate::args::ConversationsCommand;
-use crate::cli_error::CliError;
-use crate::config::ProjectConfig;
-use crate::config::conversation_store::{ConversationStore, DefaultStore};
+use crate::cli_error::{CliError, error_chain};
 use crate::runtime;
 use crate::terminal::input::{LineReader as _, StdinReader, can_prompt, discard_typeahead, is_yes};
 use crate::terminal::output;
 use crate::terminal::sanitize::{self, sanitize, to_single_line};
+use toolwright_app::__internal::Project;
+use toolwright_app::__internal::{ConversationStore, DefaultStore};
 
+mod assign;
 mod import;
 pub(crate) mod journal_file;
 mod transcript;
@@ -34,23 +34,23 @@ const MAX_TITLE_CHARS: usize = 60;
 pub(crate) fn execute(
     command: ConversationsCommand,
     json: bool,
-    project: &ProjectConfig,
+    project: &Project,
 ) -> Result<ExitCode, CliError> {
     let runtime = runtime::build_runtime()?;
-    runtime.block_on(run_subcommand(command, json, project.config()))?;
+    runtime.block_on(run_subcommand(command, json, project))?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn run_subcommand(
     command: ConversationsCommand,
     json: bool,
-    config: &Config,
+    project: &Project,
 ) -> Result<(), CliError> {
     let opened = match command {
         ConversationsCommand::Import { .. } => {
-            ConversationStore::open(config, DefaultStore::UserDataFile).await?
+            ConversationStore::open(project, DefaultStore::UserDataFile).await?
         }
-        _ => ConversationStore::open_existing(config).await?,
+        _ => ConversationStore::open_existing(project).await?,
     };
     let store = &**opened.store();
     if !opened.is_persistent() {
@@ -77,12 +77,17 @@ async fn run_subcommand(
             export_conversation(&id, &entries, file.as_deref())
         }
         ConversationsCommand::Import { file, id } => import::import_file(store, &file, id).await,
+        ConversationsCommand::Assign { id, to } => assign::assign(store, &id, &to).await,
         ConversationsCommand::Delete { id, yes } => delete_conversation(store, &id, yes).await,
     }
 }
 
 async fn print_list(store: &dyn Store, json: bool) -> Result<(), CliError> {
-    let summaries = store.list(usize::MAX).await?;
+    let mut summaries = store.list(usize::MAX).await?;
+    let titles = ConversationTitles::new(store.shared_state());
+    if let Err(error) = titles.apply_to_all(&mut summaries).await {
+        eprintln!("the titles that were set cannot be read: {}", error_chain(&error));
+    }
     if json {
         return output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&summaries)));
     }

@@ -3,26 +3,26 @@
 use std::process::ExitCode;
 
 use tokio::runtime::Runtime;
-use toolwright_core::{CallScope, Invoker, InvokerBuilder, Prompt, Registry, Snapshot};
+use toolwright_app::__internal::{ProgramLifetime, RemoteServers, StateMode};
+use toolwright_core::{CallScope, Invoker, Prompt, Snapshot};
 
 use crate::args::PromptsCommand;
 use crate::cli_error::CliError;
 use crate::commands::tools::{self, arguments};
-use crate::config::ProjectConfig;
-use crate::remote_servers::{self, CommandLifetime, RemoteServers};
+use crate::program::Program;
 use crate::runtime;
 use crate::terminal::{output, tool_output};
 
 pub(crate) fn execute(
     command: PromptsCommand,
     json: bool,
-    project: &ProjectConfig,
-    registry: &Registry,
-    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+    program: Program,
 ) -> Result<ExitCode, CliError> {
-    let connect = match &command {
-        PromptsCommand::List => true,
-        PromptsCommand::Render { name, .. } => registry.prompt(name).is_none(),
+    let (connect, state) = match &command {
+        PromptsCommand::List => (true, StateMode::Declare),
+        PromptsCommand::Render { name, .. } => {
+            (program.registry.prompt(name).is_none(), StateMode::Open)
+        }
     };
     let work = |runtime: &Runtime, servers: &RemoteServers, invoker: Invoker| {
         let snapshot = invoker.snapshot()?;
@@ -40,8 +40,7 @@ pub(crate) fn execute(
             }
         }
     };
-    let lifetime = CommandLifetime::OneShot;
-    remote_servers::with_invoker(project, registry, lifetime, connect, setup, work)
+    program.with_invoker(ProgramLifetime::OneShot, connect, state, work)
 }
 
 fn list_prompts(snapshot: &Snapshot, json: bool) -> Result<(), CliError> {

@@ -3,27 +3,18 @@
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
-use toolwright_chat::{HostedTool, Model, unique_node_name};
-use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret};
-use toolwright_mcp::ResourceServer;
-use toolwright_server::{Endpoint, Server, ServerBuilder};
+use toolwright_app::__internal::ProgramLifetime;
+use toolwright_app::RunningApp;
 
 use crate::cli_error::CliError;
-use crate::config::ProjectConfig;
-use crate::config::assistant::{LEASE_DURATION, hosted_tools, system_message};
-use crate::config::conversation_store::{ConversationStore, DefaultStore};
-use crate::config::journal_keep::journal_keep;
-use crate::config::model_selection::{self, SelectedModel};
-use crate::config::prices::load_prices;
-use crate::remote_servers::{self, CommandLifetime, RemoteServers};
+use crate::program::{Program, print_warning};
+use crate::runtime;
 use crate::terminal::output;
 
-mod browser;
-mod log;
+pub(crate) mod browser;
+pub(crate) mod log;
 mod open_file_limit;
 
 /// The address without `--addr` and `--port`.
@@ -56,6 +47,10 @@ pub(crate) struct ServeArgs {
     /// What the model should keep to [default: the setting `system`]
     #[arg(long, value_name = "TEXT")]
     system: Option<String>,
+    /// The bus to other nodes with the same store: nats://HOST, tls://HOST, postgres://…, or `store` for the store's own database
+    /// [default: the setting `cluster.bus`, else none: a single node]
+    #[arg(long, value_name = "URL")]
+    bus: Option<String>,
     /// Ask before each call, whatever the tools say
     #[arg(long)]
     ask: bool,
@@ -64,59 +59,85 @@ pub(crate) struct ServeArgs {
     log: log::LogLevel,
 }
 
+impl ServeArgs {
+    /// The settings that flags override.
+    pub(crate) fn settings(&self) -> [(&'static str, Option<String>, &'static str); 3] {
+        [
+            ("cluster.bus", self.bus.clone(), "--bus"),
+            ("server.token", self.token.clone(), "--token"),
+            ("system", self.system.clone(), "--system"),
+        ]
+    }
+}
+
 pub(crate) fn execute(
     command: ServeArgs,
     json: bool,
-    project: &ProjectConfig,
-    registry: &Registry,
-    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+    program: Program,
 ) -> Result<ExitCode, CliError> {
-    let config = project.config().clone();
-    let selected = model_selection::select_model(&config)?;
-    let token = resolve_token(&command, &config)?;
-    let oauth = ResourceServer::from_config(&config)?;
-    let port_addr = command.port.map(|port| SocketAddr::new(DEFAULT_ADDR.ip(), port));
-    let requested_addr = command.addr.or(port_addr);
-    if let Some(addr) = requested_addr.filter(|addr| !addr.ip().is_loopback())
-        && token.is_none()
-        && oauth.is_none()
-    {
-        return Err(CliError::usage(format!(
-            "--addr {addr} is open to other machines: pass --token, set [mcp.oauth], or listen on 127.0.0.1"
-        )));
-    }
     log::init_logging(command.log, json);
     open_file_limit::raise_open_file_limit();
-    let work = |runtime: &Runtime, servers: &RemoteServers| {
-        // Later warnings are in the log.
-        servers.set_warning_handler(|_| {});
-        runtime.block_on(servers.attach_configured(&config, &*selected.model))?;
-        let invoker = servers.build_invoker(project, setup)?;
-        let mut hosted_tools = hosted_tools(&config)?;
-        hosted_tools.retain(|tool| !servers.is_attached_locally(tool));
-        runtime.block_on(async {
-            let (listener, note) = bind_listener(requested_addr).await?;
-            let addr = listener.local_addr()?;
-            let store = ConversationStore::open(&config, DefaultStore::UserDataFile).await?;
-            let assistant =
-                AssistantConfig { invoker, hosted_tools, selected_model: &selected, store };
-            let auth = AuthConfig { token, oauth };
-            let warnings = servers.warnings_fn();
-            let server = build_server(&command, &config, assistant, auth, addr, warnings)?;
-            let url = format!("http://{}/", browser_addr(addr));
-            announce_url(&url, &selected, note.as_deref(), json)?;
-            for warning in servers.warnings().into_iter().chain(server.warnings()) {
-                eprintln!("warning: {warning}");
-            }
-            if command.open {
-                browser::open_url(&url);
-            }
-            server.serve(listener, shutdown_signal()).await?;
-            Ok(ExitCode::SUCCESS)
-        })
-    };
-    // No elicitor: there is no user at the stdin of a server.
-    remote_servers::with_runtime(project, registry, CommandLifetime::LongRunning, None, work)
+    let port_addr = command.port.map(|port| SocketAddr::new(DEFAULT_ADDR.ip(), port));
+    let requested_addr = command.addr.or(port_addr);
+    let runtime = runtime::build_runtime()?;
+    let served = runtime.block_on(async {
+        let (listener, note) = bind_listener(requested_addr).await?;
+        let addr = listener.local_addr()?;
+        let app = start(&command, program, addr).await?;
+        let served = serve(&command, json, &app, listener, note).await;
+        app.shutdown().await;
+        served
+    });
+    // Does not wait for blocking tools that are still running.
+    runtime.shutdown_background();
+    served
+}
+
+/// Starts the program with the flags of the command.
+async fn start(
+    command: &ServeArgs,
+    program: Program,
+    addr: SocketAddr,
+) -> Result<RunningApp, CliError> {
+    // No elicitor: there is no user at the stdin of a server. Later warnings are in the log.
+    let options = program.attach_options(ProgramLifetime::LongRunning, false)?;
+    let Program { info, registry, mut setup, project, .. } = program;
+    let (mut hosts, origins) = (command.hosts.clone(), command.origins.clone());
+    if !addr.ip().is_loopback() && !addr.ip().is_unspecified() {
+        hosts.push(addr.ip().to_string());
+    }
+    setup.configure_server(move |server| {
+        let server = server.mount_all().configure_auth(|auth| auth.allowed_hosts(hosts));
+        server.allowed_origins(origins)
+    });
+    if command.ask {
+        setup.ask_before_each_call();
+    }
+    Ok(setup.start(info, registry, &project, options).await?)
+}
+
+/// Announces the address, and serves until Ctrl-C.
+async fn serve(
+    command: &ServeArgs,
+    json: bool,
+    app: &RunningApp,
+    listener: TcpListener,
+    note: Option<String>,
+) -> Result<ExitCode, CliError> {
+    let addr = listener.local_addr()?;
+    if !addr.ip().is_loopback() && !app.requires_credentials() {
+        return Err(CliError::usage(format!(
+            "--addr {addr} is open to other machines: pass --token, set [mcp.oauth] or [login], or listen on 127.0.0.1"
+        )));
+    }
+    let url = format!("http://{}/", browser_addr(addr));
+    announce_url(&url, app, note.as_deref(), json)?;
+    app.warnings().iter().for_each(|warning| print_warning(warning));
+    if command.open {
+        browser::open_url(&url);
+    }
+    app.serve(listener, shutdown_signal()).await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Parses `ADDR:PORT`, or a port alone, which is on localhost.
@@ -141,26 +162,6 @@ fn parse_addr(text: &str) -> Result<SocketAddr, String> {
         )),
         Err(_) => Err("a port is a number from 0 to 65535".to_owned()),
     }
-}
-
-/// How clients authenticate.
-struct AuthConfig {
-    token: Option<Secret>,
-    oauth: Option<ResourceServer>,
-}
-
-/// The model, its tools and the store.
-struct AssistantConfig<'a> {
-    invoker: Invoker,
-    hosted_tools: Vec<HostedTool>,
-    selected_model: &'a SelectedModel,
-    store: ConversationStore,
-}
-
-fn resolve_token(command: &ServeArgs, config: &Config) -> Result<Option<Secret>, CliError> {
-    let configured: Option<String> = config.get_optional("server.token")?;
-    let token = command.token.clone().or(configured);
-    Ok(token.map(Secret::new))
 }
 
 /// Binds the requested address, else the first free port from the default one on; the note names a port in use.
@@ -192,70 +193,6 @@ async fn bind_listener(
     )))
 }
 
-fn build_server(
-    command: &ServeArgs,
-    config: &Config,
-    assistant: AssistantConfig<'_>,
-    auth: AuthConfig,
-    addr: SocketAddr,
-    warnings: impl Fn() -> Vec<String> + Send + Sync + 'static,
-) -> Result<Server, CliError> {
-    let AssistantConfig { invoker, hosted_tools, selected_model: selected, store } = assistant;
-    let system = system_message(command.system.as_deref(), config)?;
-    let prices = load_prices(config)?;
-    let keep = journal_keep(config)?;
-    let mut endpoint = Endpoint::assistant().system(system);
-    if command.ask {
-        endpoint = endpoint.ask_before_each_call();
-    }
-    let (names, resolve) = selectable_models(config, selected);
-    let mut hosts = command.hosts.clone();
-    if !addr.ip().is_loopback() && !addr.ip().is_unspecified() {
-        hosts.push(addr.ip().to_string());
-    }
-    let mut server = ServerBuilder::new(invoker, Arc::clone(&selected.model))
-        .name("toolwright", env!("CARGO_PKG_VERSION"))
-        .model_reason(&*selected.reason)
-        .warnings(warnings)
-        .models(names, resolve)
-        .store(Arc::clone(store.store()), store.location())
-        .node_name(unique_node_name("process"))
-        .configure_chat(move |chat| {
-            let chat = chat.prices(prices.clone()).lease_duration(LEASE_DURATION);
-            hosted_tools.iter().fold(chat, |chat, tool| chat.hosted_tool(tool.clone()))
-        })
-        .configure_auth(move |auth| auth.allowed_hosts(hosts))
-        .allowed_origins(command.origins.iter().cloned())
-        .limits(|limits| limits.max_conversation_age = keep)
-        .endpoint(endpoint);
-    if let Some(token) = auth.token {
-        server = server.token(token);
-    }
-    if let Some(oauth) = auth.oauth {
-        server = server.configure_auth(|auth| auth.oauth(oauth));
-    }
-    Ok(server.build()?)
-}
-
-type ModelResolver = Box<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync>;
-
-/// The models that a client may select: the one of the command line, those whose keys are set, and the demo.
-fn selectable_models(config: &Config, selected: &SelectedModel) -> (Vec<String>, ModelResolver) {
-    let mut names = vec![selected.model.id().to_string()];
-    for name in model_selection::available_models(config) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let (config, first) = (config.clone(), Arc::clone(&selected.model));
-    let resolve = move |name: &str| match first.id().to_string() == name {
-        true => Ok(Arc::clone(&first)),
-        false => model_selection::resolve_model(name, &config, String::new())
-            .map(|selected| selected.model),
-    };
-    (names, Box::new(resolve))
-}
-
 /// An address that a browser on this machine can open.
 fn browser_addr(addr: SocketAddr) -> SocketAddr {
     match addr.ip().is_unspecified() {
@@ -267,21 +204,21 @@ fn browser_addr(addr: SocketAddr) -> SocketAddr {
 /// Prints the URL and the model: on stderr, or with `json` on stdout.
 fn announce_url(
     url: &str,
-    selected: &SelectedModel,
+    app: &RunningApp,
     note: Option<&str>,
     json: bool,
 ) -> Result<(), CliError> {
-    let id = selected.model.id();
+    let id = app.model().id();
     if json {
         let line = serde_json::json!({
             "url": url,
-            "model": { "vendor": id.vendor, "name": id.name, "why": selected.reason },
+            "model": { "vendor": id.vendor, "name": id.name, "why": app.model_reason() },
             "note": note,
         });
         return output::print_text(&format!("{line}\n"));
     }
     let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
-    let line = format!("{url}  {}{note}\n", selected.summary());
+    let line = format!("{url}  {id}: {}{note}\n", app.model_reason());
     let mut err = io::stderr().lock();
     // A closed stderr does not stop the server.
     let _ = err.write_all(line.as_bytes());

@@ -5,22 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use toolwright_app::__internal::Project;
 use toolwright_chat::{
     ConversationSummary, ExpiredConversations, Store, TurnStatus, load_turn_status,
     unique_node_name,
 };
 use toolwright_core::__internal::{unix_millis_now, whole_millis};
-use toolwright_core::Config;
 
 use crate::args::StoreCommand;
 use crate::cli_error::CliError;
 use crate::commands::conversations::format_list;
-use crate::config::ProjectConfig;
-use crate::config::conversation_store::ConversationStore;
-use crate::config::journal_keep::{journal_keep, parse_age};
 use crate::runtime;
 use crate::terminal::status_line::with_status_line;
 use crate::terminal::{output, sanitize};
+use toolwright_app::__internal::ConversationStore;
+use toolwright_app::__internal::journal_keep::{journal_keep, parse_age};
 
 #[cfg(feature = "sqlite")]
 mod backup;
@@ -31,41 +30,41 @@ mod verify;
 pub(crate) fn execute(
     command: StoreCommand,
     json: bool,
-    project: &ProjectConfig,
+    project: &Project,
 ) -> Result<ExitCode, CliError> {
     let runtime = runtime::build_runtime()?;
-    runtime.block_on(run_subcommand(command, json, project.config()))
+    runtime.block_on(run_subcommand(command, json, project))
 }
 
 async fn run_subcommand(
     command: StoreCommand,
     json: bool,
-    config: &Config,
+    project: &Project,
 ) -> Result<ExitCode, CliError> {
     match command {
         #[cfg(feature = "sqlite")]
         StoreCommand::Backup { file, force } => {
-            backup::back_up(config, &file, force, json).await?;
+            backup::back_up(project, &file, force, json).await?;
         }
         #[cfg(feature = "sqlite")]
-        StoreCommand::Restore { file } => backup::restore(config, &file, json).await?,
+        StoreCommand::Restore { file } => backup::restore(project, &file, json).await?,
         #[cfg(any(feature = "sqlite", feature = "postgres"))]
-        StoreCommand::Verify => return verify::verify_store(config, json).await,
-        StoreCommand::RotateKey { keep } => rotate_key(config, keep, json).await?,
+        StoreCommand::Verify => return verify::verify_store(project, json).await,
+        StoreCommand::RotateKey { keep } => rotate_key(project, keep, json).await?,
         StoreCommand::Prune { older_than, dry_run } => {
-            prune(config, older_than.as_deref(), dry_run, json).await?;
+            prune(project, older_than.as_deref(), dry_run, json).await?;
         }
         StoreCommand::Erase { subject, dry_run, wait, receipt } => {
             let (wait, receipt) = (Duration::from_secs(wait), receipt.as_deref());
-            return erase::erase_subject(config, subject, dry_run, wait, receipt).await;
+            return erase::erase_subject(project, subject, dry_run, wait, receipt).await;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Opens a store that exists and outlives its process.
-async fn open_persistent(config: &Config) -> Result<ConversationStore, CliError> {
-    let opened = ConversationStore::open_existing(config).await?;
+pub(crate) async fn open_persistent(project: &Project) -> Result<ConversationStore, CliError> {
+    let opened = ConversationStore::open_existing(project).await?;
     match opened.is_persistent() {
         true => Ok(opened),
         false => Err(CliError::usage(
@@ -74,8 +73,8 @@ async fn open_persistent(config: &Config) -> Result<ConversationStore, CliError>
     }
 }
 
-async fn rotate_key(config: &Config, keep: usize, json: bool) -> Result<(), CliError> {
-    let opened = open_persistent(config).await?;
+async fn rotate_key(project: &Project, keep: usize, json: bool) -> Result<(), CliError> {
+    let opened = open_persistent(project).await?;
     let store = opened.store();
     // The first key is made when the keys are first read.
     store.signing_keys().await?;
@@ -91,7 +90,7 @@ async fn rotate_key(config: &Config, keep: usize, json: bool) -> Result<(), CliE
 }
 
 async fn prune(
-    config: &Config,
+    project: &Project,
     older_than: Option<&str>,
     dry_run: bool,
     json: bool,
@@ -101,7 +100,7 @@ async fn prune(
             parse_age(text)
                 .map_err(|problem| CliError::usage(format!("--older-than: {problem}")))?,
         ),
-        None => journal_keep(config)?,
+        None => journal_keep(project.config())?,
     };
     let Some(age) = age else {
         return Err(CliError::usage(
@@ -109,7 +108,7 @@ async fn prune(
         ));
     };
     let time = unix_millis_now().saturating_sub(whole_millis(age));
-    let opened = open_persistent(config).await?;
+    let opened = open_persistent(project).await?;
     let deleted = match dry_run {
         true => with_status_line("reading", list_expired(&**opened.store(), time)).await?,
         false => with_status_line("deleting", delete_expired(opened.store(), time)).await?,

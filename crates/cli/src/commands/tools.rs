@@ -1,43 +1,48 @@
-//! `tools list|show|schema|call`.
+//! `tools list|search|show|schema|call`.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolwright_core::{
-    Invoker, InvokerBuilder, RegisteredTool, Registry, Snapshot, ToolCall, ToolSpec,
-};
+use toolwright_app::__internal::{ProgramLifetime, RemoteServers, StateMode};
+use toolwright_core::{Invoker, RegisteredTool, Snapshot, ToolCall, ToolSpec};
 
 use crate::args::ToolsCommand;
 use crate::cli_error::CliError;
 use crate::commands::check;
-use crate::config::ProjectConfig;
-use crate::remote_servers::{self, CommandLifetime, RemoteServers};
+use crate::program::Program;
 use crate::runtime;
 use crate::terminal::approval::TerminalApprover;
+#[cfg(feature = "mcp-client")]
+use crate::terminal::elicitation::TerminalElicitor;
 use crate::terminal::input::StdinReader;
 use crate::terminal::{output, tool_output};
 
 pub(crate) mod arguments;
+mod search;
 
 pub(crate) fn execute(
     command: ToolsCommand,
     json: bool,
-    project: &ProjectConfig,
-    registry: &Registry,
-    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+    mut program: Program,
 ) -> Result<ExitCode, CliError> {
+    if let ToolsCommand::Search { question, file: Some(file), limit } = &command {
+        return search::search_file(file, &question.join(" "), *limit, json);
+    }
     let connect = match &command {
-        ToolsCommand::List => true,
+        ToolsCommand::List | ToolsCommand::Search { .. } => true,
         ToolsCommand::Show { name }
         | ToolsCommand::Schema { name, .. }
-        | ToolsCommand::Call { name, .. } => registry.get(name).is_none(),
+        | ToolsCommand::Call { name, .. } => program.registry.get(name).is_none(),
     };
-    let setup = |builder| match &command {
-        ToolsCommand::Call { yes, .. } => setup(builder)
-            .approver(TerminalApprover { approve_all: *yes, reader: Arc::new(StdinReader) }),
-        _ => setup(builder),
-    };
+    let mut state = StateMode::Declare;
+    if let ToolsCommand::Call { yes, .. } = command {
+        let approver = TerminalApprover { approve_all: yes, reader: Arc::new(StdinReader) };
+        program.setup.configure_invoker(|invoker| invoker.approver(approver));
+        state = StateMode::Open;
+    }
+    #[cfg(feature = "mcp-client")]
+    let elicitor = Arc::clone(&program.elicitor);
     let work = |runtime: &Runtime, servers: &RemoteServers, invoker: Invoker| {
         let snapshot = invoker.snapshot()?;
         let find = |name: &str| {
@@ -46,22 +51,37 @@ pub(crate) fn execute(
         };
         match &command {
             ToolsCommand::List => list_tools(&snapshot, json)?,
+            ToolsCommand::Search { question, limit, .. } => {
+                search::search_snapshot(&snapshot, &question.join(" "), *limit, json)?;
+            }
             ToolsCommand::Show { name } => show_tool(find(name)?, json)?,
             ToolsCommand::Schema { name, dialect } => {
                 return print_schema(find(name)?.spec(), dialect.as_deref());
             }
-            ToolsCommand::Call { name, arguments, yes } => {
+            ToolsCommand::Call { name, arguments, .. } => {
                 let entry = find(name)?;
-                if *yes {
-                    servers.preapprove(entry.spec());
+                #[cfg(feature = "mcp-client")]
+                if matches!(command, ToolsCommand::Call { yes: true, .. }) {
+                    preapprove(&elicitor, servers, entry.spec());
                 }
                 return call_tool(runtime, &invoker, entry.spec(), arguments, json);
             }
         }
         Ok(ExitCode::SUCCESS)
     };
-    let lifetime = CommandLifetime::OneShot;
-    remote_servers::with_invoker(project, registry, lifetime, connect, setup, work)
+    program.with_invoker(ProgramLifetime::OneShot, connect, state, work)
+}
+
+/// Makes the elicitor accept if the server of this tool asks whether the tool may run: `--yes` has approved the call.
+#[cfg(feature = "mcp-client")]
+fn preapprove(elicitor: &TerminalElicitor, servers: &RemoteServers, spec: &ToolSpec) {
+    for status in servers.statuses().into_iter().flatten() {
+        let mut items = status.items.into_iter();
+        if let Some(item) = items.find(|it| !it.is_prompt && spec.name == *it.name) {
+            let title = spec.title.clone().unwrap_or(item.remote_name);
+            elicitor.preapprove(status.server, title);
+        }
+    }
 }
 
 /// Calls one tool and prints its result.
@@ -84,7 +104,8 @@ fn print_schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, CliE
         output::print_json(&spec.input)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let lowered = spec.input.lower(dialect)?;
+    let lowered = spec.input.lower(dialect);
+    let lowered = lowered.map_err(|error| CliError::failure(error.to_string()))?;
     output::print_json(lowered.schema())?;
     for loss in lowered.losses() {
         output::print_stderr(&format!("{loss}\n"));

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 
 /// One item of a tool's result, in the shape MCP gives it on the wire.
@@ -13,8 +12,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use toolwright::Content;
 ///
-/// let items = vec![Content::text("A pixel:"), Content::image("image/png", b"\x89PNG")];
-/// assert_eq!(serde_json::to_value(&items[1]).unwrap()["mimeType"], "image/png");
+/// let items = vec!["A pixel:".into(), Content::image("image/png", b"\x89PNG")];
+/// assert_eq!(items[0], Content::text("A pixel:"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -85,12 +84,12 @@ impl Content {
 
     /// Makes an image item from raw bytes.
     pub fn image(mime_type: impl Into<String>, bytes: &[u8]) -> Self {
-        Self::Image { data: STANDARD.encode(bytes), mime_type: mime_type.into() }
+        Self::Image { data: BASE64.encode(bytes), mime_type: mime_type.into() }
     }
 
     /// Makes an audio item from raw bytes.
     pub fn audio(mime_type: impl Into<String>, bytes: &[u8]) -> Self {
-        Self::Audio { data: STANDARD.encode(bytes), mime_type: mime_type.into() }
+        Self::Audio { data: BASE64.encode(bytes), mime_type: mime_type.into() }
     }
 
     /// Makes an item that embeds a text resource.
@@ -112,7 +111,7 @@ impl Content {
                 uri: uri.into(),
                 mime_type: Some(mime_type.into()),
                 text: None,
-                blob: Some(STANDARD.encode(bytes)),
+                blob: Some(BASE64.encode(bytes)),
             },
         }
     }
@@ -169,12 +168,24 @@ impl Content {
     }
 }
 
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
 impl ResourceContents {
     fn to_text(&self) -> String {
         let uri = &self.uri;
         let kind = self.mime_type.as_deref().unwrap_or("of unknown type");
         let blob = self.blob.as_deref().unwrap_or_default();
-        let text = || String::from_utf8(STANDARD.decode(blob).ok()?).ok();
+        let text = || String::from_utf8(BASE64.decode(blob.as_bytes()).ok()?).ok();
         match &self.text {
             Some(text) => format!("{uri}:\n{text}"),
             None => {

@@ -1,7 +1,7 @@
 //! The context of a call: the invoker's state and settings, the caller, the session and the event listener.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -15,20 +15,30 @@ use crate::call::{Arguments, CallId, ToolCall, ToolName, shared_text};
 use crate::config::Config;
 use crate::invoker::Invoker;
 use crate::invoker::approval::ApprovalToken;
+use crate::shared_state::SharedState;
 use crate::tool::encode::Encoders;
 
 /// The state, project directory and settings of an invoker; the same for all its calls.
 #[derive(Clone, Default)]
 pub struct InvokerContext {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    /// The types of [`InvokerBuilder::declare_state`](crate::InvokerBuilder::declare_state).
+    pub(crate) declared_state: HashSet<TypeId>,
     pub(crate) project_dir: Option<Arc<Path>>,
     pub(crate) config: Config,
+    pub(crate) shared_state: Option<Arc<dyn SharedState>>,
 }
 
 impl InvokerContext {
     /// Returns the state of type `T`, if the invoker has one.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.state.get(&TypeId::of::<T>())?.clone().downcast().ok()
+    }
+
+    /// Returns true if the invoker has state of type `T`, or declares it.
+    pub(crate) fn knows_state<T: Send + Sync + 'static>(&self) -> bool {
+        let id = TypeId::of::<T>();
+        self.state.contains_key(&id) || self.declared_state.contains(&id)
     }
 
     /// Returns the project directory, if one was set.
@@ -79,7 +89,7 @@ pub struct CallScope {
 
 /// Runs the calls that a tool makes.
 pub(crate) type ChildCallHandler =
-    Arc<dyn Fn(ToolName, Arguments) -> BoxFuture<'static, ToolResult> + Send + Sync>;
+    Arc<dyn Fn(ToolName, Arguments, bool) -> BoxFuture<'static, ToolResult> + Send + Sync>;
 
 /// The maximum number of calls that a call may be inside of.
 pub const MAX_CALL_DEPTH: usize = 8;
@@ -133,10 +143,15 @@ impl CallScope {
 
     /// Runs the calls that a tool makes with its [`ToolCaller`](crate::ToolCaller) by `handler`, which numbers, records and
     /// limits them. Without one, the invoker runs them in the same scope.
+    ///
+    /// The last argument is true for [`call_before_effect`](crate::ToolCaller::call_before_effect).
     #[must_use]
     pub fn child_calls(
         mut self,
-        handler: impl Fn(ToolName, Arguments) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static,
+        handler: impl Fn(ToolName, Arguments, bool) -> BoxFuture<'static, ToolResult>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         self.child_calls = Some(Arc::new(handler));
         self

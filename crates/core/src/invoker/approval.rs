@@ -1,6 +1,6 @@
 //! [`Approver`]: decides about calls before they run.
 //!
-//! An approval is a signed [`ApprovalToken`]: bound to the tool's fingerprint, the exact arguments and the
+//! An approval is a signed [token](ApprovalToken): bound to the tool's fingerprint, the exact arguments and the
 //! caller, valid for one call and a limited time. A call with an invalid token is denied.
 
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use crate::call::ToolCall;
 use crate::call::context::Caller;
 use crate::call::result::{ContentList, ToolResult};
 use crate::tool::ToolSpec;
+use crate::tool::approvers::Approvers;
 
 mod pending_call;
 pub(super) mod request_approval;
@@ -21,7 +22,7 @@ pub use token::{ApprovalSigner, ApprovalToken};
 
 /// Allows or denies calls: a person at a terminal, a page, a policy.
 ///
-/// Without one, a call that needs approval is denied.
+/// Without one, a call that needs approval is denied. A function that decides at once is an approver too.
 ///
 /// # Cancellation
 ///
@@ -30,26 +31,39 @@ pub use token::{ApprovalSigner, ApprovalToken};
 /// # Examples
 ///
 /// ```
-/// use futures::future::BoxFuture;
-/// use toolwright::{ApprovalDecision, ApprovalRequest, Approver};
+/// use toolwright::{ApprovalDecision, ApprovalRequest, Approver, BoxFuture, Invoker, Registry};
 ///
 /// /// Approves small refunds.
+/// fn decide(request: ApprovalRequest<'_>) -> ApprovalDecision {
+///     match request.arguments["amount"].as_f64() {
+///         Some(amount) if amount <= 20.0 => request.approve(),
+///         _ => request.deny("ask the manager"),
+///     }
+/// }
+///
+/// let invoker = Invoker::builder(Registry::new()).approver(decide).build()?;
+///
+/// /// Waits for a person.
 /// struct Clerk;
 ///
 /// impl Approver for Clerk {
 ///     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
-///         Box::pin(async move {
-///             match request.arguments["amount"].as_f64() {
-///                 Some(amount) if amount <= 20.0 => request.approve(),
-///                 _ => request.deny("ask the manager"),
-///             }
-///         })
+///         Box::pin(async move { decide(request) })
 ///     }
 /// }
+///
+/// let invoker = invoker.with_approver(Clerk);
+/// # Ok::<(), toolwright::InvokerError>(())
 /// ```
 pub trait Approver: Send + Sync {
     /// Decides about one call whose arguments are known to be valid.
     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision>;
+}
+
+impl<F: Fn(ApprovalRequest<'_>) -> ApprovalDecision + Send + Sync> Approver for F {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
+        Box::pin(std::future::ready(self(request)))
+    }
 }
 
 /// The information that an approver decides on.
@@ -64,6 +78,8 @@ pub struct ApprovalRequest<'a> {
     pub arguments: &'a Value,
     /// The user or program that the call is made for.
     pub caller: &'a Caller,
+    /// Who may decide: an approver that does not know who decides denies a call that others than the owner decide about.
+    pub approvers: &'a Approvers,
     fingerprint: &'a str,
     signer: &'a ApprovalSigner,
 }
@@ -80,6 +96,8 @@ pub struct PendingCall {
     pub tool: Arc<ToolSpec>,
     /// The arguments exactly as the tool will receive them.
     pub arguments: Value,
+    /// Who may decide.
+    pub approvers: Approvers,
     pub(crate) caller: Caller,
     pub(crate) fingerprint: Arc<str>,
     pub(crate) signer: Arc<ApprovalSigner>,
@@ -93,6 +111,7 @@ impl PendingCall {
             tool: &self.tool,
             arguments: &self.arguments,
             caller: &self.caller,
+            approvers: &self.approvers,
             fingerprint: &self.fingerprint,
             signer: &self.signer,
         }

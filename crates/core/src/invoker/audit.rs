@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
+use data_encoding::HEXLOWER;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -81,7 +82,7 @@ impl Drop for AuditGuard<'_> {
             tool: self.call.name.clone(),
             caller: self.scope.caller.name().map(str::to_owned),
             session: self.scope.session.clone(),
-            arguments: hex::encode(Sha256::digest(self.call.arguments.as_str())),
+            arguments: HEXLOWER.encode(&Sha256::digest(self.call.arguments.as_str())),
             outcome: self.outcome,
             elapsed: self.started_at.elapsed(),
         };

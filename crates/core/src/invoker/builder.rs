@@ -14,6 +14,7 @@ use crate::error::InvokerError;
 use crate::invoker::approval::{ApprovalSigner, Approver};
 use crate::invoker::audit::AuditSink;
 use crate::registry::{ToolSettings, View};
+use crate::shared_state::SharedState;
 use crate::tool::input_schema::PROJECT_DIR_PARAM;
 
 /// The time limit of a call whose tool has none.
@@ -28,6 +29,7 @@ pub struct InvokerBuilder {
     tools: View,
     invoker_context: InvokerContext,
     approval_signer: Option<ApprovalSigner>,
+    approval_timeout: Option<Duration>,
     options: InvokerOptions,
 }
 
@@ -37,6 +39,7 @@ impl InvokerBuilder {
             tools,
             invoker_context: InvokerContext::default(),
             approval_signer: None,
+            approval_timeout: None,
             options: InvokerOptions {
                 approver: None,
                 audit: None,
@@ -55,6 +58,15 @@ impl InvokerBuilder {
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
         let state: Arc<dyn Any + Send + Sync> = Arc::new(state);
         self.invoker_context.state.insert(TypeId::of::<T>(), state);
+        self
+    }
+
+    /// Declares state of type `T` that this invoker does not have, so that it can be built to list and check tools.
+    ///
+    /// A call of a tool that needs the state fails.
+    #[must_use]
+    pub fn declare_state<T: Send + Sync + 'static>(mut self) -> Self {
+        self.invoker_context.declared_state.insert(TypeId::of::<T>());
         self
     }
 
@@ -81,8 +93,7 @@ impl InvokerBuilder {
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
     /// let sources = ConfigSources::new().defaults([("greet.greeting", "Good morning")]);
-    /// let registry = Registry::new();
-    /// registry.add(greet::tool())?;
+    /// let registry = Registry::of(greet::tool())?;
     /// let invoker = Invoker::builder(&registry).config(Config::load(sources)?.config).build()?;
     /// let result = invoker.invoke(&ToolCall::new("greet", r#"{"name": "Ada"}"#)).await;
     /// assert_eq!(result.text(), "Good morning, Ada!");
@@ -94,6 +105,14 @@ impl InvokerBuilder {
         self
     }
 
+    /// Sets the state that all nodes share, with which [rate limits](crate::RateLimit) count the calls of all nodes together; by
+    /// default, each process counts its own.
+    #[must_use]
+    pub fn shared_state(mut self, state: impl SharedState) -> Self {
+        self.invoker_context.shared_state = Some(Arc::new(state));
+        self
+    }
+
     /// Sets the approver of calls that need approval; without one they are denied.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
@@ -101,8 +120,22 @@ impl InvokerBuilder {
         self
     }
 
-    /// Sets the signer of approval tokens. Invokers with the same key accept each other's tokens; by default
-    /// each invoker has a random key.
+    /// Sets the key that approvals are signed with. Invokers with the same key accept each other's approvals; by default each
+    /// invoker has a random key.
+    #[must_use]
+    pub fn approval_key(self, key: impl Into<String>) -> Self {
+        self.approval_signer(ApprovalSigner::with_key(key))
+    }
+
+    /// Sets the time that an approver has to decide, and for which an approval is valid; 10 minutes by default.
+    #[must_use]
+    pub fn approval_timeout(mut self, timeout: Duration) -> Self {
+        self.approval_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the signer of approval tokens.
+    #[doc(hidden)]
     #[must_use]
     pub fn approval_signer(mut self, signer: ApprovalSigner) -> Self {
         self.approval_signer = Some(signer);
@@ -165,13 +198,22 @@ impl InvokerBuilder {
     ///
     /// When the view is not valid, or a tool needs state, a project directory or a setting that is missing.
     pub fn build(self) -> Result<Invoker, InvokerError> {
+        self.build_unchecked()?.check_dependencies()
+    }
+
+    /// Makes the invoker; a tool whose state or settings are missing fails when it is called.
+    pub(crate) fn build_unchecked(self) -> Result<Invoker, InvokerError> {
         let signer = match self.approval_signer {
             Some(signer) => signer,
             None => ApprovalSigner::new()
                 .map_err(|error| InvokerError::NoRandomness { message: error.to_string() })?,
         };
+        let signer = match self.approval_timeout {
+            Some(timeout) => signer.lifetime(timeout),
+            None => signer,
+        };
         let settings = Arc::new(ToolSettings::new(self.invoker_context.config.clone()));
-        let tools = configure_and_check_view(self.tools.clone(), &self.invoker_context, &settings)?;
+        let tools = configure_view(self.tools.clone(), &self.invoker_context, &settings);
         Ok(Invoker(Arc::new(InvokerInner {
             base_view: self.tools,
             tool_source: ToolSource::Live(tools),
@@ -183,24 +225,23 @@ impl InvokerBuilder {
     }
 }
 
-/// Applies the invoker's settings to tools, and checks that the context has the state and settings they need.
-pub(super) fn configure_and_check_view(
-    tools: View,
-    context: &InvokerContext,
-    settings: &Arc<ToolSettings>,
-) -> Result<View, InvokerError> {
-    let tools = configure_view(tools, context, settings);
-    let snapshot = tools.snapshot()?;
-    let prompts = snapshot.prompts().map(|prompt| &prompt.registered_tool);
-    for tool in snapshot.iter().chain(prompts) {
-        for check in &tool.tool.0.checks {
-            check(context).map_err(|error| InvokerError::MissingDependency {
-                tool: tool.spec.name.to_string(),
-                message: error.message().to_owned(),
-            })?;
+impl Invoker {
+    /// Checks that the context has the state and settings that the tools and prompts need.
+    pub(super) fn check_dependencies(self) -> Result<Self, InvokerError> {
+        let snapshot = self.snapshot()?;
+        let prompts = snapshot.prompts().map(|prompt| &prompt.registered_tool);
+        for tool in snapshot.iter().chain(prompts) {
+            for check in &tool.tool.0.checks {
+                check(&self.0.invoker_context).map_err(|error| {
+                    InvokerError::MissingDependency {
+                        tool: tool.spec.name.to_string(),
+                        message: error.message().to_owned(),
+                    }
+                })?;
+            }
         }
+        Ok(self)
     }
-    Ok(tools)
 }
 
 /// Applies the invoker's settings and project directory to tools.

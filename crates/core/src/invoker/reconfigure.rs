@@ -32,13 +32,14 @@ impl Invoker {
     /// As [`InvokerBuilder::build`](crate::InvokerBuilder::build).
     pub fn with_view(&self, change: impl FnOnce(View) -> View) -> Result<Self, InvokerError> {
         let base_view = change(self.0.base_view.clone());
-        let view = builder::configure_and_check_view(
+        let view = builder::configure_view(
             base_view.clone(),
             &self.0.invoker_context,
             &self.0.tool_settings,
-        )?;
+        );
         let source = ToolSource::Live(view);
-        Ok(self.clone_with(|inner| (inner.base_view, inner.tool_source) = (base_view, source)))
+        self.clone_with(|inner| (inner.base_view, inner.tool_source) = (base_view, source))
+            .check_dependencies()
     }
 
     /// Returns an invoker with other policies; `change` overrides definitions, settings and earlier changes.
@@ -77,6 +78,7 @@ impl Invoker {
     }
 
     /// Returns an invoker with another signer of approval tokens.
+    #[doc(hidden)]
     pub fn with_approval_signer(&self, signer: Arc<ApprovalSigner>) -> Self {
         self.clone_with(|inner| inner.signer = signer)
     }

@@ -53,7 +53,7 @@ impl From<Prompt> for BundleItem {
 
 /// Tools and prompts that belong together; the argument of [`Registry::add`](super::Registry::add).
 ///
-/// `#[tools]` implements it; a single [`Tool`] or [`Prompt`] and a list of them are bundles too.
+/// `#[tools]` implements it; a single [`Tool`] or [`Prompt`], a list of them and a tuple of bundles are bundles too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no bundle of tools",
     note = "write `#[tools]` on `impl {Self}`, or pass `function::tool()` or `function::prompt()`"
@@ -61,6 +61,18 @@ impl From<Prompt> for BundleItem {
 pub trait Bundle: Sized {
     /// Converts into the tools and prompts, in the order of their definition.
     fn into_items(self) -> Vec<BundleItem>;
+}
+
+/// A bundle type, by which its tools and prompts can be selected; `#[tools]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no bundle type",
+    label = "has no tools of its own",
+    note = "name the type of a `#[tools] impl`; for other tools, write `.filter(|spec| …)`"
+)]
+pub trait NamedBundle: Bundle {
+    /// The [`bundle`](ToolSpec::bundle) of its tools and prompts: the module of the `impl` and the type, such as
+    /// `shop::admin::AdminTools`.
+    const NAME: &'static str;
 }
 
 impl Bundle for Tool {
@@ -80,6 +92,26 @@ impl<I: Into<BundleItem>> Bundle for Vec<I> {
         self.into_iter().map(Into::into).collect()
     }
 }
+
+impl<I: Into<BundleItem>, const N: usize> Bundle for [I; N] {
+    fn into_items(self) -> Vec<BundleItem> {
+        self.map(Into::into).into()
+    }
+}
+
+macro_rules! impl_for_tuples {
+    ($(($($bundle:ident),+))*) => {
+        $(impl<$($bundle: Bundle),+> Bundle for ($($bundle,)+) {
+            fn into_items(self) -> Vec<BundleItem> {
+                #[allow(non_snake_case, reason = "each type has a variable of its name")]
+                let ($($bundle,)+) = self;
+                [$($bundle.into_items()),+].into_iter().flatten().collect()
+            }
+        })*
+    };
+}
+
+impl_for_tuples! { (A) (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) (A, B, C, D, E, F) (A, B, C, D, E, F, G) (A, B, C, D, E, F, G, H) }
 
 /// An item of a [`NameIndex`](super::NameIndex): a tool or a prompt, which are stored and looked up in the same way.
 pub(crate) trait IndexedItem {

@@ -73,18 +73,30 @@ impl<B, F: FnOnce() -> B> BundleConstructor<B> for F {
 ///
 /// # Examples
 ///
-/// ```
-/// use std::any::TypeId;
-/// use toolwright::AppKind;
+/// ```standalone_crate
+/// use toolwright::{AppKind, Registry, tools};
 ///
+/// #[derive(AppKind)]
 /// struct Processor;
+///
+/// /// Accepts the bundles of a `Processor` too.
+/// #[derive(AppKind)]
+/// #[app_kind(Processor)]
 /// struct ActProcessor;
 ///
-/// impl AppKind for ActProcessor {
-///     fn compatible_types() -> Vec<TypeId> {
-///         vec![TypeId::of::<Processor>()]
-///     }
+/// #[derive(Default)]
+/// struct Printing;
+///
+/// #[tools(supported_for(Processor))]
+/// impl Printing {
+///     /// Prints a page.
+///     #[tool]
+///     fn print_page(number: u32) {}
 /// }
+///
+/// assert!(Registry::discover()?.get("print_page").is_none());
+/// assert!(Registry::discover_for::<ActProcessor>()?.get("print_page").is_some());
+/// # Ok::<(), toolwright::RegistryError>(())
 /// ```
 pub trait AppKind: 'static {
     /// Returns the other application types whose bundles this one accepts.

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use super::name_index::{NameIndex, NameMatch};
 use crate::call::context::Caller;
 use crate::layer::Layer;
+use crate::tool::approvers::Approvers;
 use crate::tool::encode::Encoders;
 use crate::tool::input_schema::SESSION_ID_PARAM;
 use crate::tool::policy::Policy;
@@ -107,6 +108,11 @@ impl RegisteredTool {
     /// Returns the policy of its calls.
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Returns who may decide about a call that needs approval.
+    pub fn approvers(&self) -> &Approvers {
+        &self.policy.approvers
     }
 
     /// Returns true if a call needs approval before it runs.

@@ -14,21 +14,28 @@ use crate::config::Config;
 use crate::error::RegistryError;
 use crate::layer::{Cache, Layer, RateLimit, Retry};
 use crate::tool::ToolSpec;
+use crate::tool::approvers::Approvers;
 use crate::tool::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments};
 use crate::tool::prompt::Prompt;
 
 /// The settings of a tool.
-const SETTING_NAMES: [&str; 9] = [
+const SETTING_NAMES: [&str; 11] = [
     "enabled",
     "timeout",
     "approval",
+    "approvers",
     "concurrency",
     "errors",
     "extra",
     "rate_limit",
     "retries",
     "cache",
+    "pinned",
 ];
+
+/// The keys of `[tools]` that are no tool: those of the search over all tools, which a chat reads.
+const SEARCH_KEYS: [&str; 3] =
+    ["tools.search", "tools.search_max_tools", "tools.search_max_tokens"];
 
 /// Settings, and the layers made from them: a layer keeps its state when the registry changes.
 pub(crate) struct ToolSettings {
@@ -89,6 +96,7 @@ impl ToolSettings {
     fn apply_policy(&self, tool: &mut RegisteredTool) -> Result<(), RegistryError> {
         let timeout = self.value_for_tool(tool, "timeout", |text: String| parse_duration(&text))?;
         let approval = self.value_for_tool(tool, "approval", Ok::<ApprovalPolicy, String>)?;
+        let approvers = self.value_for_tool(tool, "approvers", Ok::<Approvers, String>)?;
         let concurrency = self.value_for_tool(tool, "concurrency", |limit: usize| match limit {
             0 => Err("no call could ever run: use at least 1".to_owned()),
             limit => Ok(limit),
@@ -96,12 +104,17 @@ impl ToolSettings {
         let errors = self.value_for_tool(tool, "errors", Ok::<ErrorPolicy, String>)?;
         let unknown_arguments =
             self.value_for_tool(tool, "extra", Ok::<UnknownArguments, String>)?;
+        let pinned = self.value_for_tool(tool, "pinned", Ok::<bool, String>)?;
         tool.map_policy(&self.permits, |_, policy| {
             policy.timeout = timeout.or(policy.timeout);
             policy.approval = approval.unwrap_or(policy.approval);
+            if let Some(approvers) = approvers {
+                policy.approvers = approvers;
+            }
             policy.concurrency = concurrency.unwrap_or(policy.concurrency);
             policy.errors = errors.unwrap_or(policy.errors);
             policy.unknown_arguments = unknown_arguments.unwrap_or(policy.unknown_arguments);
+            policy.pinned = pinned.unwrap_or(policy.pinned);
         });
         Ok(())
     }
@@ -214,6 +227,9 @@ impl ToolSettings {
         bundles.extend(prompts.map(|spec| &*spec.bundle));
         for (group, known) in [("tools", &tools), ("bundles", &bundles)] {
             for key in self.config.keys_under(group) {
+                if SEARCH_KEYS.contains(&key) {
+                    continue;
+                }
                 let rest = key.strip_prefix(group).and_then(|rest| rest.strip_prefix('.'));
                 let Some((name, setting)) = rest.and_then(|rest| rest.rsplit_once('.')) else {
                     let message = format!("expected a section: write `{key}.enabled`, for example");

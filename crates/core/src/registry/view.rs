@@ -2,16 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use arc_swap::ArcSwapOption;
 use futures::stream::Stream;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use toolwright_schema::Schema;
 
 use super::Registry;
-use super::bundle::{Bundle, BundleItem, IndexedItem};
+use super::bundle::{Bundle, BundleItem, IndexedItem, NamedBundle};
 use super::snapshot::{BoundParams, RegisteredTool, Snapshot};
 use super::tool_settings::ToolSettings;
 use crate::call::ToolName;
@@ -51,7 +50,7 @@ use crate::tool::{ToolSpec, concurrency_semaphore};
 pub struct View {
     registry: Registry,
     steps: Vec<ViewStep>,
-    cache: Arc<ArcSwapOption<Snapshot>>,
+    cache: Arc<RwLock<Option<Arc<Snapshot>>>>,
 }
 
 /// Changes the policy of a tool.
@@ -122,6 +121,18 @@ impl View {
     #[must_use]
     pub fn filter(self, keep: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
         self.push_step(ViewStep::Filter(Arc::new(keep)))
+    }
+
+    /// Keeps only the tools and prompts of a bundle.
+    #[must_use]
+    pub fn only_bundle<B: NamedBundle>(self) -> Self {
+        self.filter(|spec| &*spec.bundle == B::NAME)
+    }
+
+    /// Removes the tools and prompts of a bundle, also those that join it later.
+    #[must_use]
+    pub fn exclude_bundle<B: NamedBundle>(self) -> Self {
+        self.filter(|spec| &*spec.bundle != B::NAME)
     }
 
     /// Puts `prefix` and `_` before every name.
@@ -221,7 +232,7 @@ impl View {
     /// When two tools or two prompts would have the same name, a name would not be valid, or a parameter rejects its
     /// bound value.
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, RegistryError> {
-        if let Some(cached) = &*self.cache.load()
+        if let Some(cached) = &*self.cache.read().unwrap_or_else(PoisonError::into_inner)
             && cached.version() == self.registry.version()
         {
             return Ok(Arc::clone(cached));
@@ -238,7 +249,7 @@ impl View {
         check_names(&prompts)?;
         let snapshot = Snapshot::new(registry.version(), tools, prompts, registry.encoders.clone());
         let snapshot = Arc::new(snapshot);
-        self.cache.store(Some(Arc::clone(&snapshot)));
+        *self.cache.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
 }

@@ -13,6 +13,7 @@ use toolwright_schema::{Node, ReadError, Schema, close_objects, is_enforced_by_t
 
 use crate::call::context::CallContext;
 use crate::error::{DefineError, ToolError};
+use crate::tool::approvers::Approvers;
 use crate::tool::definition::{Metadata, PreparedCall, StartedHandler, ToolHandler};
 use crate::tool::extract::HandlerContext;
 use crate::tool::input_schema::{InputSchemaBuilder, add_definitions, output_schema};
@@ -272,6 +273,8 @@ builder_setters! {
     open_world(yes: bool) => |tool| tool.spec.hints.open_world = Some(yes);
     /// Sets when a call needs approval.
     approval(approval: ApprovalPolicy) => |tool| tool.policy.approval = approval;
+    /// Sets who may decide about a call that needs approval; by default, the owner.
+    approvers(approvers: Approvers) => |tool| tool.policy.approvers = approvers;
     /// Sets whether providers may enforce the schema while the model generates arguments.
     strict(strict: StrictMode) => |tool| tool.policy.strict = strict;
     /// Sets the handling of unknown arguments.
@@ -291,6 +294,8 @@ builder_setters! {
     ///
     /// All effects of such a tool are in its [child calls](crate::ToolCaller), and it makes the same ones for the same results.
     replayable(yes: bool) => |tool| tool.policy.replayable = yes;
+    /// Sets whether requests to a model contain the tool even if the model searches for the others.
+    pinned(yes: bool) => |tool| tool.policy.pinned = yes;
     /// Sets the time limit of a call.
     timeout(timeout: Duration) => |tool| tool.policy.timeout = Some(timeout);
     /// Sets the limit of concurrent calls.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use schemars::{Schema, SchemaGenerator};
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use toolwright_schema::{Node, ReadError};
@@ -59,6 +59,7 @@ pub struct Metadata {
     pub(crate) bundle: &'static str,
     pub(crate) hints: Hints,
     pub(crate) approval: ApprovalPolicy,
+    pub(crate) approvers: Option<&'static str>,
     pub(crate) strict: StrictMode,
     pub(crate) extra: UnknownArguments,
     pub(crate) errors: ErrorPolicy,
@@ -66,6 +67,7 @@ pub struct Metadata {
     pub(crate) expand_result: bool,
     pub(crate) return_direct: bool,
     pub(crate) replayable: bool,
+    pub(crate) pinned: bool,
     pub(crate) blocking: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) concurrency: Option<usize>,
@@ -98,6 +100,7 @@ impl Metadata {
             bundle,
             hints: Hints::NONE,
             approval: ApprovalPolicy::Auto,
+            approvers: None,
             strict: StrictMode::Auto,
             extra: UnknownArguments::Refuse,
             errors: ErrorPolicy::Message,
@@ -105,6 +108,7 @@ impl Metadata {
             expand_result: false,
             return_direct: false,
             replayable: false,
+            pinned: false,
             blocking: false,
             timeout: None,
             concurrency: None,
@@ -128,6 +132,8 @@ metadata_setters! {
     open_world: bool => |meta, value| meta.hints.open_world = Some(value);
     /// Sets when a call needs approval.
     approval: ApprovalPolicy => |meta, value| meta.approval = value;
+    /// Sets who may decide about a call that needs approval.
+    approvers: &'static str => |meta, value| meta.approvers = Some(value);
     /// Sets whether providers may enforce the schema while the model generates arguments.
     strict: StrictMode => |meta, value| meta.strict = value;
     /// Sets the handling of unknown arguments.
@@ -142,6 +148,8 @@ metadata_setters! {
     return_direct: bool => |meta, value| meta.return_direct = value;
     /// Declares whether an interrupted call is run again from its beginning, with the recorded results of its child calls.
     replayable: bool => |meta, value| meta.replayable = value;
+    /// Sets whether requests to a model contain the tool even if the model searches for the others.
+    pinned: bool => |meta, value| meta.pinned = value;
     /// Sets whether the function blocks its thread.
     blocking: bool => |meta, value| meta.blocking = value;
     /// Sets the timeout, in milliseconds.
@@ -216,7 +224,7 @@ impl ParamSpec {
 #[diagnostic::on_unimplemented(
     message = "a default of type `{Self}` cannot be published",
     label = "cannot be shown to the model as JSON",
-    note = "write `#[derive(serde::Serialize)]` on `{Self}`, or make the parameter an `Option` without a default"
+    note = "write `#[toolwright::tool_type]` on `{Self}`, or make the parameter an `Option` without a default"
 )]
 pub trait JsonDefault {
     /// Converts the default to JSON.
@@ -233,6 +241,36 @@ impl<T: Serialize> JsonDefault for T {
         serde_json::to_value(self)
     }
 }
+
+/// A type that a field of `#[tool_type]` and `#[tool_type(input)]` may have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a `#[tool_type]`",
+    label = "has a type without `#[tool_type]`",
+    note = "write `#[toolwright::tool_type]` on `{Self}`, or on the types of your own inside it",
+    note = "or leave the field out: write `#[serde(skip)]` above it"
+)]
+pub trait InputField {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Deserialize<'static> + JsonSchema> InputField for T {}
+
+/// Rejects other types at compile time.
+pub fn check_input_field<T: InputField>() {}
+
+/// A type that a field of `#[tool_type(output)]` may have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a `#[tool_type]`",
+    label = "has a type without `#[tool_type]`",
+    note = "write `#[toolwright::tool_type]` on `{Self}`, or on the types of your own inside it",
+    note = "or leave the field out: write `#[serde(skip)]` above it"
+)]
+pub trait OutputField {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> OutputField for T {}
+
+/// Rejects other types at compile time.
+pub fn check_output_field<T: OutputField>() {}
 
 impl fmt::Debug for ParamSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -31,8 +31,7 @@ use crate::error::ToolError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be what a tool returns",
     label = "cannot be encoded for the model",
-    note = "for JSON text: write `#[derive(serde::Serialize)]` on the type that is returned",
-    note = "for `Json<T>`: write `#[derive(serde::Serialize, toolwright::JsonSchema)]` on `T`",
+    note = "for JSON: write `#[toolwright::tool_type]` on the type that is returned, or on `T` of `Json<T>`",
     note = "or return text, `Content`, `Updates<stream>`, or a `Result` of these"
 )]
 pub trait Encode: Sized {
@@ -73,7 +72,7 @@ pub struct Json<T>(pub T);
 /// # Examples
 ///
 /// ```
-/// use futures::stream::{self, Stream};
+/// use toolwright::futures::stream::{self, Stream};
 /// use toolwright::{Updates, tool};
 ///
 /// /// Counts down.

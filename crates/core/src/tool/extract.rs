@@ -39,9 +39,9 @@ impl<T: Send + Sync + 'static> Param for State<T> {
     }
 
     fn check(context: &InvokerContext) -> Result<(), ToolError> {
-        match context.state::<T>() {
-            Some(_) => Ok(()),
-            None => Err(missing_state::<T>()),
+        match context.knows_state::<T>() {
+            true => Ok(()),
+            false => Err(missing_state::<T>()),
         }
     }
 }
@@ -49,7 +49,8 @@ impl<T: Send + Sync + 'static> Param for State<T> {
 fn missing_state<T>() -> ToolError {
     let name = type_name::<T>();
     ToolError::fatal(format!(
-        "it needs state of type `{name}`: give it to the invoker with `.state(…)`"
+        "it needs state of type `{name}`: write `.state(…)` with a value of this type on `app!()` or `Invoker::builder`, or \
+         `.state_with(…)` on `app!()` with an async function that opens it"
     ))
 }
 

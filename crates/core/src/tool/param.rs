@@ -31,7 +31,7 @@ use crate::tool::definition::{self, ParamVtable};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a tool",
     label = "neither an argument the model can send nor an extractor",
-    note = "for an argument: write `#[derive(serde::Deserialize, toolwright::JsonSchema)]` on the type, and `use toolwright::schemars;`",
+    note = "for an argument: write `#[toolwright::tool_type]` on the type",
     note = "for an extractor that may be missing: write `toolwright::Maybe<T>`, not `Option<T>`",
     note = "for an extractor of your own: implement `toolwright::Param` for it"
 )]

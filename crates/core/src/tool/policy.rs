@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tool::approvers::Approvers;
 use crate::tool::definition::Metadata;
 
 /// Approval, limits and error handling of a tool's calls: set by its definition, changed by views and settings.
@@ -12,6 +13,8 @@ use crate::tool::definition::Metadata;
 pub struct Policy {
     /// When a call needs approval.
     pub approval: ApprovalPolicy,
+    /// Who may decide about a call that needs approval.
+    pub approvers: Approvers,
     /// Whether providers may enforce the schema while the model generates arguments.
     pub strict: StrictMode,
     /// The handling of unknown arguments.
@@ -24,6 +27,8 @@ pub struct Policy {
     pub return_direct: bool,
     /// Whether an interrupted call is run again from its beginning, with the recorded results of its child calls.
     pub replayable: bool,
+    /// Whether requests to a model contain the tool even if the model searches for the others.
+    pub pinned: bool,
     /// The time limit of a call; `None` means the invoker's.
     pub timeout: Option<Duration>,
     /// The limit of concurrent calls.
@@ -43,6 +48,10 @@ impl From<&Metadata> for Policy {
     fn from(meta: &Metadata) -> Self {
         Self {
             approval: meta.approval,
+            // The macro has checked the text; an invalid one allows no approver.
+            approvers: meta.approvers.map_or_else(Approvers::default, |text| {
+                text.parse().unwrap_or_else(|_| Approvers::new([]))
+            }),
             strict: meta.strict,
             unknown_arguments: meta.extra,
             errors: meta.errors,
@@ -52,6 +61,7 @@ impl From<&Metadata> for Policy {
             imported: false,
             return_direct: meta.return_direct,
             replayable: meta.replayable,
+            pinned: meta.pinned,
             blocking: meta.blocking,
             timeout: meta.timeout,
             concurrency: meta.concurrency.unwrap_or(DEFAULT_CONCURRENCY),

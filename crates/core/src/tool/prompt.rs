@@ -55,8 +55,7 @@ impl fmt::Display for Role {
 /// }
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let registry = Registry::new();
-/// registry.add(translate::prompt())?;
+/// let registry = Registry::of(translate::prompt())?;
 /// let invoker = Invoker::new(&registry)?;
 /// let rendered = invoker.render_prompt("translate", r#"{"text": "Guten Tag"}"#).await.unwrap();
 /// assert_eq!(rendered.role, Role::User);

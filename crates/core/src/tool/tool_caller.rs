@@ -19,14 +19,14 @@ use crate::tool::param::Param;
 /// # Examples
 ///
 /// ```
-/// use toolwright::{ToolCaller, tool};
+/// use toolwright::{ToolCaller, json, tool};
 ///
 /// /// Adds up the prices of two items.
 /// #[tool(replayable)]
 /// async fn total(first: String, second: String, tools: ToolCaller) -> Result<f64, String> {
 ///     let mut total = 0.0;
 ///     for item in [first, second] {
-///         let price = tools.call("price", serde_json::json!({ "item": item })).await;
+///         let price = tools.call("price", json!({ "item": item })).await;
 ///         total += price.text().parse::<f64>().map_err(|_| format!("no price: {}", price.text()))?;
 ///     }
 ///     Ok(total)
@@ -59,9 +59,29 @@ impl ToolCaller {
         tool: impl Into<ToolName>,
         arguments: impl Into<Arguments>,
     ) -> BoxFuture<'static, ToolResult> {
-        let (tool, arguments) = (tool.into(), arguments.into());
+        self.call_with(tool.into(), arguments.into(), false)
+    }
+
+    /// Calls a tool from one that has had no effect yet, and has none until it gets the result.
+    ///
+    /// If the call needs approval, a turn pauses for it, and then runs the tool that makes it again from its beginning, though it
+    /// is not `replayable`.
+    pub fn call_before_effect(
+        &self,
+        tool: impl Into<ToolName>,
+        arguments: impl Into<Arguments>,
+    ) -> BoxFuture<'static, ToolResult> {
+        self.call_with(tool.into(), arguments.into(), true)
+    }
+
+    fn call_with(
+        &self,
+        tool: ToolName,
+        arguments: Arguments,
+        before_effect: bool,
+    ) -> BoxFuture<'static, ToolResult> {
         if let Some(handler) = &self.scope.child_calls {
-            return handler(tool, arguments);
+            return handler(tool, arguments, before_effect);
         }
         let call = ToolCall::new(tool, arguments);
         let id = format!("{}.{}", self.parent, call.id);

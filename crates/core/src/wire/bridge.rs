@@ -31,8 +31,7 @@ use crate::wire::{CandidateTool, PlannedTool, Shape, ToolPlan, ToolPlanner};
 /// }
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let registry = Registry::new();
-/// registry.add(add::tool())?;
+/// let registry = Registry::of(add::tool())?;
 /// let bridge = Bridge::new(&Invoker::new(&registry)?).dialect(Dialect::OPENAI);
 ///
 /// // A bridge crate does this:

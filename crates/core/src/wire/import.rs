@@ -33,7 +33,7 @@ const MAX_TEXT_BYTES: usize = 64 << 20;
 /// # Examples
 ///
 /// ```
-/// use toolwright_core::wire;
+/// use toolwright::wire;
 ///
 /// let text = r#"[
 ///     {"name": "weather.now", "description": "Returns the current weather.",

@@ -223,7 +223,7 @@ impl<'a> LoweredCandidate<'a> {
         tool: &'a CandidateTool<'a>,
         wire: &'a str,
         dialect: Dialect,
-    ) -> Result<Self, &'a LowerError> {
+    ) -> Result<Self, LowerError> {
         let lowered = tool.input.lower(dialect)?;
         Ok(Self {
             tool,
@@ -255,7 +255,7 @@ impl<'a> LoweredCandidate<'a> {
 
 /// Returns the tool's description and constraints that the lowered schema cannot express. Never empty, because APIs
 /// reject that.
-fn full_description<'a>(
+pub(super) fn full_description<'a>(
     tool: &CandidateTool<'a>,
     wire: &'a str,
     lowered: &Lowered,
@@ -465,7 +465,7 @@ impl PlannedTool {
 }
 
 /// Parses arguments, repaired if necessary.
-fn parse_arguments(text: &str) -> Option<Value> {
+pub(super) fn parse_arguments(text: &str) -> Option<Value> {
     let limits = InputLimits::default();
     if let Ok(tape) = Tape::parse(text, &limits) {
         return Some(tape.to_value());

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use toolwright_schema::NameRule;
 
@@ -51,7 +52,7 @@ fn sanitize(name: &str, rule: NameRule) -> String {
 
 fn with_hash(name: &str, sanitized: &str, rule: NameRule) -> String {
     let digest = Sha256::digest(name.as_bytes());
-    let hash = hex::encode(digest.get(..4).unwrap_or_default());
+    let hash = HEXLOWER.encode(digest.get(..4).unwrap_or_default());
     let room = rule.max_length.saturating_sub(hash.len() + 1);
     let start: String = sanitized.chars().take(room).collect();
     let start = if start.chars().any(|letter| letter.is_ascii_alphanumeric()) {

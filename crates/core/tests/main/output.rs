@@ -7,7 +7,7 @@ use futures::stream;
 use serde::Serialize;
 use toolwright::{
     CallEvent, CallScope, Content, Invoker, Json, JsonSchema, Outcome, Registry, Tool, ToolCall,
-    ToolError, ToolResult, Updates, tool,
+    ToolError, ToolResult, Updates, tool, tool_type,
 };
 
 use crate::fixtures::{assert_ok, call, registry};
@@ -94,6 +94,35 @@ async fn text_and_content_are_encoded_as_they_are_in_every_container() {
     ] {
         assert_eq!(texts.content, [Content::text("a"), Content::text("a")]);
     }
+}
+
+#[tool_type]
+#[derive(Clone)]
+struct Book {
+    title: String,
+}
+
+#[tokio::test]
+async fn a_closure_may_return_what_a_function_may() {
+    async fn returned<R: toolwright::IntoToolOutput + 'static>(
+        value: impl Fn() -> R + Send + Sync + 'static,
+    ) -> String {
+        let tool = Tool::builder("make", "Makes it.").run(move |_, _| value()).unwrap();
+        Registry::of(tool).unwrap().call("make", "{}").await.text().into_owned()
+    }
+    let book = || Book { title: "Emma".to_owned() };
+    let point = || Point { x: 1, y: 2 };
+    assert_eq!(returned(book).await, r#"{"title":"Emma"}"#);
+    assert_eq!(returned(move || vec![point()]).await, r#"[{"x":1,"y":2}]"#);
+    assert_eq!(returned(move || vec![book()]).await, r#"[{"title":"Emma"}]"#);
+    assert_eq!(returned(move || Some(book())).await, r#"{"title":"Emma"}"#);
+    assert_eq!(returned(|| None::<Point>).await, "null");
+    assert_eq!(returned(|| ()).await, "Done");
+    assert_eq!(returned(|| Some("text".to_owned())).await, "text");
+    assert_eq!(returned(move || [("a", point())]).await, r#"[["a",{"x":1,"y":2}]]"#);
+    assert_eq!(returned(move || Ok::<_, String>(point())).await, r#"{"x":1,"y":2}"#);
+    assert_eq!(returned(|| Err::<Book, _>("none left".to_owned())).await, "none left");
+    assert_eq!(returned(|| vec!["a".into(), Content::from("b".to_owned())]).await, "a\nb");
 }
 
 #[tokio::test]

@@ -1,7 +1,11 @@
 //! The registry and its snapshots.
 
+use std::sync::Mutex;
+
 use futures::StreamExt as _;
-use toolwright::{Bundle, Invoker, Registry, RegistryError, Tool, ToolCall, tools};
+use toolwright::{
+    Bundle, Invoker, Outcome, Registry, RegistryError, State, Tool, ToolCall, json, tool, tools,
+};
 
 use crate::fixtures::{registry, tool_named};
 
@@ -34,6 +38,40 @@ fn a_duplicate_tool_is_rejected_with_both_bundles() {
         refused.to_string(),
         "two tools are named `get`: one of bundle `first`, one of bundle `second`; rename one or add a prefix"
     );
+}
+
+/// Adds a number to the state.
+#[tool]
+fn add_up(State(sum): State<Mutex<u32>>, number: u32) -> u32 {
+    *sum.lock().unwrap() += number;
+    number
+}
+
+#[test]
+fn a_registry_is_made_of_bundles_of_different_types() {
+    let registry = Registry::of((
+        Desk { drawers: 2 },
+        [tool_named("a"), tool_named("b")],
+        vec![tool_named("c")],
+        add_up::tool(),
+    ));
+    assert_eq!(names(&registry.unwrap()), ["desk_count", "desk_open", "a", "b", "c", "add_up"]);
+    let twice = Registry::of([tool_named("a"), tool_named("a")]);
+    assert!(matches!(twice, Err(RegistryError::Duplicate { .. })));
+}
+
+#[tokio::test]
+async fn a_registry_calls_a_tool_by_name() {
+    let registry = Registry::of((tool_named("a"), add_up::tool())).unwrap();
+    let result = registry.call("a", json!({})).await;
+    assert_eq!((result.text().as_ref(), result.tool.as_str()), ("a", "a"));
+    assert_eq!(registry.call("b", "{}").await.outcome, Outcome::UnknownTool);
+    let result = registry.call("add_up", json!({"number": 1})).await;
+    assert_eq!(result.outcome, Outcome::Failed);
+    assert!(result.text().contains("u32>`: write `.state(…)`"), "{result:?}");
+    let error = Invoker::new(&registry).unwrap_err().to_string();
+    assert!(error.starts_with("`add_up` cannot run here: it needs state of type"), "{error}");
+    assert!(error.contains("write `.state(…)` with a value of this type"), "{error}");
 }
 
 #[test]

@@ -150,6 +150,14 @@ async fn a_timeout_can_be_set() {
     assert_eq!(result.text(), "timed out after 2s");
 }
 
+#[test]
+fn tools_can_be_pinned_beside_the_settings_of_the_search() {
+    let text = "[tools]\nsearch = 'on'\nsearch_max_tools = 9\n[tools.send]\npinned = true";
+    assert_eq!(policies(file(text), |policy| policy.pinned), [false, false, true]);
+    let text = "[bundles.sky]\npinned = true";
+    assert_eq!(policies(file(text), |policy| policy.pinned), [true, true, false]);
+}
+
 #[tokio::test]
 async fn approval_can_be_set() {
     for (word, expected) in [
@@ -382,6 +390,9 @@ fn an_invalid_value_is_rejected_with_its_origin() {
         ("rate_limit = '0/m'", "enabled = false"),
         ("rate_limit = 10", "expected"),
         ("approval = 'sometimes'", "always"),
+        ("approvers = 'manager'", "role:NAME"),
+        ("approvers = ['owner', 'role:']", "subject:ID"),
+        ("approvers = 7", "expected"),
         ("errors = 'all'", "generic"),
         ("extra = 'keep'", "ignore"),
         ("retries = 'many'", "expected"),
@@ -397,6 +408,19 @@ fn an_invalid_value_is_rejected_with_its_origin() {
             assert_wrong(file(&text), &[&key, "toolwright.toml:2", expected]);
         }
     }
+}
+
+#[test]
+fn approvers_are_a_text_or_a_list() {
+    let text = "[tools.send]\napprovers = ['role:manager', 'subject:ada']\n[defaults]\napprovers = 'owner, role:boss'";
+    let shown = policies(file(text), |policy| serde_json::to_string(&policy.approvers).unwrap());
+    let send = shown.iter().filter(|it| *it == r#"["role:manager","subject:ada"]"#).count();
+    assert_eq!(send, 1, "{shown:?}");
+    let others = shown.iter().filter(|it| *it == r#"["owner","role:boss"]"#).count();
+    assert_eq!(send + others, shown.len(), "{shown:?}");
+    let config = environment([("TOOLWRIGHT_TOOLS_SEND_APPROVERS", "role:manager")]);
+    let shown = policies(config, |policy| policy.approvers.is_owner_only());
+    assert_eq!(shown.iter().filter(|owner_only| !**owner_only).count(), 1);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright::{
-    ApprovalPolicy, DefineError, Invoker, JsonSchema, Outcome, RegistryError, Tool, ToolCall,
-    UnknownArguments, View, tool,
+    ApprovalPolicy, DefineError, Invoker, JsonSchema, NamedBundle, Outcome, RegistryError, Tool,
+    ToolCall, ToolSelection, UnknownArguments, View, tool, tools,
 };
 
 use crate::fixtures::{assert_ok, assert_rejected, registry, tool_named};
@@ -32,6 +32,61 @@ fn tools_are_excluded_and_filtered() {
     assert_eq!(names(&registry.all().exclude(["b", "nobody"])), ["a", "c"]);
     let view = registry.all().filter(|spec| spec.name.as_str() > "a");
     assert_eq!(names(&view), ["b", "c"]);
+}
+
+struct AdminTools;
+
+#[tools(manual)]
+impl AdminTools {
+    /// Deletes everything.
+    #[tool]
+    fn wipe() {}
+
+    /// Starts an audit.
+    #[prompt]
+    fn audit() -> &'static str {
+        "Audit!"
+    }
+}
+
+/// The tools and prompts of a view.
+fn all_names(view: &View) -> Vec<String> {
+    let snapshot = view.snapshot().unwrap();
+    let prompts = snapshot.prompts().map(|prompt| prompt.name().to_string());
+    names(view).into_iter().chain(prompts).collect()
+}
+
+#[test]
+fn a_bundle_is_selected_and_excluded_by_its_type() {
+    let registry = letters();
+    registry.add(AdminTools).unwrap();
+    assert_eq!(all_names(&registry.all().only_bundle::<AdminTools>()), ["wipe", "audit"]);
+    assert_eq!(all_names(&registry.all().exclude_bundle::<AdminTools>()), ["a", "b", "c"]);
+    let selects = |selection: ToolSelection| all_names(&selection.apply(registry.all()));
+    let all = ToolSelection::default;
+    assert_eq!(selects(all().only_bundle::<AdminTools>()), ["wipe", "audit"]);
+    assert_eq!(selects(all().only_bundle::<AdminTools>().exclude(["audit"])), ["wipe"]);
+    assert_eq!(selects(all().only_tools_named(["a", "audit"])), ["a", "audit"]);
+    assert_eq!(selects(all().exclude_bundle::<AdminTools>()), ["a", "b", "c"]);
+    assert_eq!(selects(all().only_tools(AdminTools).exclude_bundle::<AdminTools>()), [""; 0]);
+    assert_eq!(selects(all().filter(|spec| spec.name.as_str() > "a")), ["b", "c", "wipe", "audit"]);
+    assert_eq!(selects(all().only_tools_named(["a", "b"]).filter(|spec| spec.name == "b")), ["b"]);
+    assert_eq!(all().only_tools_named(["audit"]).unknown_names(&registry.snapshot()), [""; 0]);
+}
+
+#[test]
+fn a_tool_that_joins_an_excluded_bundle_later_is_excluded_too() {
+    let registry = letters();
+    let selection = ToolSelection::default().exclude_bundle::<AdminTools>();
+    let views = [selection.apply(registry.all()), registry.all().exclude_bundle::<AdminTools>()];
+    assert!(views.iter().all(|view| all_names(view) == ["a", "b", "c"]));
+    registry.add(AdminTools).unwrap();
+    let late = Tool::builder("late", "Joins later.").bundle(AdminTools::NAME).run(|_, _| "done");
+    registry.add(late.unwrap()).unwrap();
+    assert!(views.iter().all(|view| all_names(view) == ["a", "b", "c"]));
+    let snapshot = registry.snapshot();
+    let kept = snapshot.iter().filter(|tool| selection.keeps(tool.spec())).count();
+    assert_eq!(kept, 3);
 }
 
 #[tokio::test]

@@ -12,3 +12,4 @@ mod forms;
 mod hostile;
 mod office;
 mod questions;
+mod searching;

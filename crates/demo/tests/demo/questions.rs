@@ -66,3 +66,20 @@ async fn what_strict_modes_require_only_to_be_null_is_not_asked_for() {
     let expected = [("cancel_order".to_owned(), arguments)];
     assert_eq!(turn.calls(), expected, "{}", turn.text);
 }
+
+#[tokio::test]
+async fn what_the_console_suggests_for_a_new_project_is_understood() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "Who to greet, for example `Ada`."},
+            "times": {"type": "integer", "description": "How often.", "default": 1},
+        },
+        "required": ["name"],
+    });
+    let tool = Tool::builder("greet", "Greets a person by name.").schema(schema);
+    let tool = tool.unwrap().run(|_, _| "Hello, Ada!").unwrap();
+    let turn = Talk::new(tool).ask("Greet a person by name: Ada").await;
+    let expected = [("greet".to_owned(), json!({"name": "Ada"}))];
+    assert_eq!(turn.calls(), expected, "{}", turn.text);
+}

@@ -24,7 +24,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// # Examples
 ///
 /// ```
-/// use toolwright_guard::SafeHttp;
+/// use toolwright::guard::SafeHttp;
 ///
 /// // One internal wiki, and nothing else.
 /// let http = SafeHttp::builder()

@@ -11,6 +11,7 @@ use hyper::header::{self, HeaderMap, HeaderName};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
+use toolwright_core::__internal::user_agent;
 
 use super::error::FetchError;
 use super::policy::Target;
@@ -19,7 +20,6 @@ use super::policy::Target;
 const MAX_HEAD: usize = 64 << 10;
 /// The maximum number of a response's headers.
 const MAX_HEADERS: usize = 100;
-const USER_AGENT: &str = concat!("toolwright/", env!("CARGO_PKG_VERSION"));
 
 /// A response; its body may be truncated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ fn build_request(method: &Method, target: &Target) -> Result<Request<String>, Fe
         .method(method)
         .uri(target.path_and_query())
         .header(header::HOST, target.authority())
-        .header(header::USER_AGENT, USER_AGENT)
+        .header(header::USER_AGENT, user_agent())
         .header(header::ACCEPT, "*/*")
         .header(header::ACCEPT_ENCODING, "identity")
         .header(header::CONNECTION, "close")

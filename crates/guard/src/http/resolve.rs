@@ -19,8 +19,8 @@ use super::policy::{Policy, Target};
 /// use std::io;
 /// use std::net::IpAddr;
 ///
-/// use futures::future::BoxFuture;
-/// use toolwright_guard::{Resolver, SafeHttp};
+/// use toolwright::BoxFuture;
+/// use toolwright::guard::{Resolver, SafeHttp};
 ///
 /// /// Resolves every host to one address.
 /// struct Pinned(IpAddr);
@@ -32,7 +32,7 @@ use super::policy::{Policy, Target};
 /// }
 ///
 /// let http = SafeHttp::builder().resolver(Pinned([1, 1, 1, 1].into())).build()?;
-/// # Ok::<(), toolwright_guard::SetupError>(())
+/// # Ok::<(), toolwright::guard::SetupError>(())
 /// ```
 pub trait Resolver: Send + Sync + 'static {
     /// Returns the addresses of a host, best first.

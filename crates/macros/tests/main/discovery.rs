@@ -1,25 +1,18 @@
 //! Link-time discovery of tools.
 
-use std::any::TypeId;
-
 use toolwright::{AppKind, Registry};
 
 /// An application type.
 struct Processor;
 
 /// An application type that is compatible with `Processor`.
+#[derive(AppKind)]
+#[app_kind(Processor)]
 struct ActProcessor;
 
-impl AppKind for ActProcessor {
-    fn compatible_types() -> Vec<TypeId> {
-        vec![TypeId::of::<Processor>()]
-    }
-}
-
 /// An application type without compatible types.
+#[derive(AppKind)]
 struct Editor;
-
-impl AppKind for Editor {}
 
 mod north {
     use toolwright::{tool, tools};

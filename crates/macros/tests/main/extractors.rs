@@ -16,9 +16,9 @@ struct Shop {
 }
 
 /// A caller with a name: a custom extractor.
-struct SignedIn(String);
+struct SignInOutcome(String);
 
-impl Param for SignedIn {
+impl Param for SignInOutcome {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         let name = cx.caller().name();
         let name = name.ok_or_else(|| ToolError::failed("sign in first"))?;
@@ -47,7 +47,7 @@ fn who(caller: Caller, session: SessionId, info: CallInfo, context: HandlerConte
 
 /// Greets whoever has signed in.
 #[tool]
-fn greet_signed_in(SignedIn(name): SignedIn) -> String {
+fn greet_signed_in(SignInOutcome(name): SignInOutcome) -> String {
     format!("Hello, {name}!")
 }
 

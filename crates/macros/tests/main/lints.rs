@@ -1,4 +1,4 @@
-//! Generated code passes denied lints: clippy's here, the compiler's in `ui/pass`.
+//! Generated code passes denied lints: clippy's here, the compiler's in `tests/programs`.
 
 #![deny(
     clippy::all,

@@ -21,4 +21,5 @@ mod nested;
 mod parameters;
 mod prompts;
 mod results;
+mod tool_types;
 mod ui;

@@ -132,24 +132,30 @@ impl AttachedServer {
     /// # Errors
     ///
     /// When no tool or prompt of that name is hidden, or the pins cannot be written.
-    pub fn accept_change(&self, name: &str) -> Result<(), AttachError> {
-        let attachment = &self.attachment;
-        let server = || attachment.config.name.to_string();
-        let hidden: Vec<String> = attachment
-            .catalogue()
-            .items()
-            .filter(|item| item.hidden.is_some())
-            .filter(|item| item.name == name || item.remote_name == name)
-            .map(|item| pin_name(&item.remote_name, item.is_prompt))
-            .collect();
-        if hidden.is_empty() {
-            return Err(AttachError::NotChanged { server: server(), name: name.to_owned() });
+    pub fn accept_change(
+        &self,
+        name: &str,
+    ) -> impl Future<Output = Result<(), AttachError>> + Send + use<> {
+        let (attachment, name) = (Arc::clone(&self.attachment), name.to_owned());
+        async move {
+            let server = || attachment.config.name.to_string();
+            let hidden: Vec<String> = attachment
+                .catalogue()
+                .items()
+                .filter(|item| item.hidden.is_some())
+                .filter(|item| item.name == name || item.remote_name == name)
+                .map(|item| pin_name(&item.remote_name, item.is_prompt))
+                .collect();
+            if hidden.is_empty() {
+                return Err(AttachError::NotChanged { server: server(), name });
+            }
+            for definition in hidden {
+                let pins = &attachment.config.pins;
+                let accepted = pins.accept(&attachment.config.name, &definition).await;
+                accepted.map_err(|source| AttachError::Pins { server: server(), source })?;
+            }
+            attachment.recheck_pins().await
         }
-        for definition in hidden {
-            let accepted = attachment.config.pins.accept(&attachment.config.name, &definition);
-            accepted.map_err(|source| AttachError::Pins { server: server(), source })?;
-        }
-        self.recheck_pins()
     }
 
     /// Compares the last listed definitions with the pins again: another process may have accepted a change.
@@ -157,11 +163,9 @@ impl AttachedServer {
     /// # Errors
     ///
     /// When the pins cannot be read or written.
-    pub fn recheck_pins(&self) -> Result<(), AttachError> {
-        let listing = self.attachment.catalogue().listing.clone();
-        self.attachment.sync_registry(listing)?;
-        self.attachment.link.notify_subscribers();
-        Ok(())
+    pub fn recheck_pins(&self) -> impl Future<Output = Result<(), AttachError>> + Send + use<> {
+        let attachment = Arc::clone(&self.attachment);
+        async move { attachment.recheck_pins().await }
     }
 
     /// Removes the server's tools and prompts from the registry, and closes the connection.

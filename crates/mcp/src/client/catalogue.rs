@@ -12,7 +12,7 @@ use crate::client::catalogue::listing::Listing;
 use crate::client::connection::shared_connection::SharedConnection;
 use crate::client::setup::validated_server::ValidatedServer;
 use crate::import::{RemoteDefinition, parse_prompt, parse_tool};
-use crate::pin::{Fingerprint, PinError, PinStatus};
+use crate::pin::{Fingerprint, PinStatus};
 
 pub(crate) mod listing;
 pub(crate) mod proxy_tool;
@@ -67,27 +67,20 @@ impl Catalogue {
         self.entries.iter().map(|entry| &entry.item)
     }
 
-    /// Updates the registry to the listing, without what has drifted from its pin; returns what is newly hidden.
+    /// Updates the registry to the listing, without what has drifted from its pin; returns what is newly hidden. `statuses` are
+    /// those of its [fingerprints](ParsedListing::fingerprints).
     pub(super) fn sync(
         &mut self,
         config: &ValidatedServer,
         link: &Arc<SharedConnection>,
         registry: &Registry,
-        listing: Listing,
-    ) -> Result<Vec<RemoteItem>, PinError> {
+        parsed: ParsedListing,
+        statuses: Vec<PinStatus>,
+    ) -> Vec<RemoteItem> {
         if self.is_closed {
-            return Ok(Vec::new());
+            return Vec::new();
         }
-        let mut notes = Vec::new();
-        let definitions = parse_listing(&listing, &mut notes);
-        let fingerprints: Vec<(String, Fingerprint)> = definitions
-            .iter()
-            .map(|definition| {
-                let name = pin_name(&definition.name, definition.is_prompt);
-                (name, definition.fingerprint.clone())
-            })
-            .collect();
-        let statuses = config.pins.check(&config.name, &fingerprints)?;
+        let ParsedListing { listing, definitions, mut notes } = parsed;
         let names = self.registry_names(config, registry, &definitions);
         let (mut entries, mut added) = (Vec::new(), Vec::new());
         for ((definition, name), status) in definitions.into_iter().zip(names).zip(statuses) {
@@ -127,7 +120,7 @@ impl Catalogue {
             false => Vec::new(),
         };
         (self.entries, self.notes, self.listing) = (entries, notes, listing);
-        Ok(hidden)
+        hidden
     }
 
     /// Adds a note, unless it is there already.
@@ -178,7 +171,7 @@ impl Catalogue {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             wire_names(&names, rule, &taken)
         };
-        // `parse_listing` returns tools before prompts.
+        // A listing has tools before prompts.
         names(false).into_iter().chain(names(true)).collect()
     }
 
@@ -234,24 +227,42 @@ fn drift_note(name: &str, changed: &[String]) -> String {
     )
 }
 
-/// Parses a listing; of two definitions with one name, the first counts.
-fn parse_listing(listing: &Listing, notes: &mut Vec<String>) -> Vec<RemoteDefinition> {
-    let tools = listing.tools.iter().map(parse_tool);
-    let prompts = listing.prompts.iter().map(parse_prompt);
-    let mut names = HashSet::new();
-    let mut definitions = Vec::new();
-    for parsed in tools.chain(prompts) {
-        match parsed {
-            Ok(definition) if names.insert((definition.name.clone(), definition.is_prompt)) => {
-                let name = &definition.name;
-                notes.extend(definition.notes.iter().map(|note| format!("`{name}`: {note}")));
-                definitions.push(definition);
+/// The definitions of a listing.
+pub(super) struct ParsedListing {
+    listing: Listing,
+    definitions: Vec<RemoteDefinition>,
+    notes: Vec<String>,
+}
+
+impl ParsedListing {
+    /// Parses a listing; of two definitions with one name, the first counts.
+    pub(super) fn parse(listing: Listing) -> Self {
+        let tools = listing.tools.iter().map(parse_tool);
+        let prompts = listing.prompts.iter().map(parse_prompt);
+        let mut names = HashSet::new();
+        let (mut definitions, mut notes) = (Vec::new(), Vec::new());
+        for parsed in tools.chain(prompts) {
+            match parsed {
+                Ok(definition) if names.insert((definition.name.clone(), definition.is_prompt)) => {
+                    let name = &definition.name;
+                    notes.extend(definition.notes.iter().map(|note| format!("`{name}`: {note}")));
+                    definitions.push(definition);
+                }
+                Ok(other) => {
+                    notes.push(format!("`{}` is listed twice: only the first counts", other.name));
+                }
+                Err(note) => notes.push(note),
             }
-            Ok(other) => {
-                notes.push(format!("`{}` is listed twice: only the first counts", other.name));
-            }
-            Err(note) => notes.push(note),
         }
+        Self { listing, definitions, notes }
     }
-    definitions
+
+    /// Returns the fingerprint of each definition, by the name that it is pinned under.
+    pub(super) fn fingerprints(&self) -> Vec<(String, Fingerprint)> {
+        let fingerprint = |definition: &RemoteDefinition| {
+            let name = pin_name(&definition.name, definition.is_prompt);
+            (name, definition.fingerprint.clone())
+        };
+        self.definitions.iter().map(fingerprint).collect()
+    }
 }

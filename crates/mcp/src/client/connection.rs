@@ -22,6 +22,7 @@ use crate::client::connection::error_map::describe_handshake_error;
 use crate::client::connection::handler::{HandlerState, McpClientHandler};
 use crate::client::connection::http::Challenge;
 use crate::client::connection::process::{ProcessDiagnostics, ServerProcess};
+use crate::client::oauth::AuthorizationFailure;
 use crate::client::setup::validated_server::{ServerCommand, TransportConfig, ValidatedServer};
 use crate::import::sanitize;
 
@@ -104,10 +105,13 @@ impl Connection {
                 (Err(error), Some(tokens)) if error.auth_challenge().is_some() => {
                     let challenge = error.auth_challenge().unwrap_or_default();
                     let challenge = Challenge::from_header(challenge);
-                    let token = tokens.token().await;
-                    let authorized =
-                        tokens.respond_to_challenge(&challenge, token.as_deref()).await;
-                    authorized.map_err(|message| unauthorized_error(config, message))?;
+                    let authorized = async {
+                        let token = tokens.token().await?;
+                        tokens.respond_to_challenge(&challenge, token.as_deref()).await
+                    };
+                    authorized
+                        .await
+                        .map_err(|failure| authorization_error(&config.name, failure))?;
                 }
                 (Err(error), _) => return Err(connect_error(config, &error, "")),
             }
@@ -240,6 +244,16 @@ fn connect_error(
     AttachError::Connect {
         server: config.name.to_string(),
         message: format!("{}{details}", describe_handshake_error(error)),
+    }
+}
+
+pub(crate) fn authorization_error(server: &str, failure: AuthorizationFailure) -> AttachError {
+    let server = server.to_owned();
+    match failure {
+        AuthorizationFailure::LoginRequired(message) => {
+            AttachError::LoginRequired { server, message }
+        }
+        AuthorizationFailure::Failed(message) => AttachError::Unauthorized { server, message },
     }
 }
 

@@ -23,8 +23,8 @@ const MAX_MESSAGE_BYTES: usize = 8 << 10;
 /// # Examples
 ///
 /// ```
-/// use futures::future::BoxFuture;
-/// use toolwright_mcp::{ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse};
+/// use toolwright::BoxFuture;
+/// use toolwright::mcp::{ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse};
 ///
 /// /// Accepts the defaults of forms, and opens no pages.
 /// struct AcceptDefaults;
@@ -33,7 +33,7 @@ const MAX_MESSAGE_BYTES: usize = 8 << 10;
 ///     fn elicit<'a>(&'a self, request: ElicitRequest<'a>) -> BoxFuture<'a, ElicitResponse> {
 ///         Box::pin(async move {
 ///             match request.input {
-///                 ElicitInput::Form(_) => ElicitResponse::Accept(serde_json::json!({})),
+///                 ElicitInput::Form(_) => ElicitResponse::Accept(toolwright::json!({})),
 ///                 _ => ElicitResponse::Decline,
 ///             }
 ///         })

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use toolwright_core::ConfigError;
 
+use crate::credential::CredentialError;
 use crate::pin::PinError;
 
 /// Why a server cannot be attached.
@@ -79,6 +80,30 @@ pub enum AttachError {
         server: String,
         /// The error of the server or of the authorization.
         message: String,
+    },
+    /// A user has to log in to the server.
+    #[error("server `{server}`: {message}")]
+    LoginRequired {
+        /// The server's name.
+        server: String,
+        /// What to do.
+        message: String,
+    },
+    /// The server is not one that a user logs in to.
+    #[error(
+        "nobody logs in to server `{server}`: for one with an address that uses OAuth, set `oauth` to \"shared\" or \"personal\""
+    )]
+    NoLogin {
+        /// The server's name.
+        server: String,
+    },
+    /// The credential for the server cannot be read or written.
+    #[error("server `{server}`: its credential cannot be used")]
+    Credential {
+        /// The server's name.
+        server: String,
+        /// The cause.
+        source: CredentialError,
     },
     /// Connecting and listing took too long.
     #[error("server `{server}` did not answer within {} s{message}", after.as_secs_f32())]

@@ -1,22 +1,23 @@
 //! The OAuth client: the challenge of a server in, a token out, with a user in between.
 //!
 //! rmcp does discovery, registration, PKCE, the check of the issuer and refreshing; this module decides when to authorize, for
-//! which scopes, and when to give up.
+//! which scopes, when to give up, and where credentials are stored.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use rmcp::transport::AuthorizationManager;
-use rmcp::transport::auth::{AuthorizationRequest, ClientCredentialsConfig, OAuthState};
-use tokio::sync::Mutex;
 use toolwright_core::Secret;
-use url::Url;
 
-use crate::client::connection::http::Challenge;
-use crate::import::{error_chain, excerpt};
+use crate::credential::Credential;
 
 pub(crate) mod browser_login;
+pub(crate) mod login;
+mod revocation;
+pub(crate) mod token_source;
+
+pub use browser_login::RedirectListener;
+pub use login::PendingLogin;
+pub(crate) use token_source::{AuthorizationFailure, TokenSource};
 
 /// Sends the user to a page to authorize the client: by a terminal, a browser, a console.
 ///
@@ -43,12 +44,18 @@ pub struct OAuthClient {
     client_metadata_url: Option<String>,
     registered_client: Option<(String, Option<Secret>)>,
     scopes: Vec<String>,
+    login_hint: String,
 }
 
 #[derive(Clone)]
-enum GrantType {
-    AuthorizationCode { redirect: String, authorize: Arc<dyn UserAuthorizer> },
+pub(crate) enum GrantType {
+    AuthorizationCode {
+        redirect: String,
+        authorize: Arc<dyn UserAuthorizer>,
+    },
     ClientCredentials,
+    /// A login that was made before, by another program or request.
+    StoredLogin,
 }
 
 impl OAuthClient {
@@ -62,6 +69,12 @@ impl OAuthClient {
         Self::with_grant(GrantType::ClientCredentials).registered_client(id, Some(secret))
     }
 
+    /// Authorization by a login that was made before and is in the [credential store](crate::CredentialStore): without one, the
+    /// server cannot be attached or called, with an error that asks for a login.
+    pub fn stored_login() -> Self {
+        Self::with_grant(GrantType::StoredLogin)
+    }
+
     fn with_grant(grant: GrantType) -> Self {
         Self {
             grant,
@@ -69,6 +82,17 @@ impl OAuthClient {
             client_metadata_url: None,
             registered_client: None,
             scopes: Vec::new(),
+            login_hint: "log in to it".to_owned(),
+        }
+    }
+
+    /// The secret of the client that a credential was issued to: that of the settings counts, which may have changed.
+    pub(crate) fn client_secret<'a>(&'a self, credential: &'a Credential) -> Option<&'a str> {
+        match &self.registered_client {
+            Some((id, secret)) if *id == credential.client_id => {
+                secret.as_ref().map(Secret::expose)
+            }
+            _ => credential.client_secret.as_deref(),
         }
     }
 
@@ -95,6 +119,12 @@ impl OAuthClient {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
+
+    /// Sets what a user has to do if a login is needed, such as ``run `shop mcp login wiki` ``; errors contain it.
+    pub fn login_hint(mut self, hint: impl Into<String>) -> Self {
+        self.login_hint = hint.into();
+        self
+    }
 }
 
 impl std::fmt::Debug for OAuthClient {
@@ -104,154 +134,4 @@ impl std::fmt::Debug for OAuthClient {
             .field("scopes", &self.scopes)
             .finish_non_exhaustive()
     }
-}
-
-/// The tokens for one server.
-pub(crate) struct TokenSource {
-    url: String,
-    oauth: OAuthClient,
-    /// Locked during an authorization, so that concurrent calls show one page and not one each.
-    state: Mutex<TokenState>,
-}
-
-#[derive(Default)]
-struct TokenState {
-    manager: Option<AuthorizationManager>,
-    requested_scopes: BTreeSet<String>,
-}
-
-impl TokenSource {
-    pub(super) fn new(url: &Url, oauth: OAuthClient) -> Self {
-        Self { url: url.to_string(), oauth, state: Mutex::default() }
-    }
-
-    /// Returns the token to send, if there is one, refreshed if it has expired.
-    pub(super) async fn token(&self) -> Option<String> {
-        self.state.lock().await.token().await
-    }
-
-    /// Obtains another token than the rejected one.
-    pub(super) async fn respond_to_challenge(
-        &self,
-        challenge: &Challenge,
-        rejected: Option<&str>,
-    ) -> Result<(), String> {
-        let mut state = self.state.lock().await;
-        let token = state.token().await;
-        if token.is_some() && token.as_deref() != rejected {
-            return Ok(());
-        }
-        if !challenge.is_insufficient_scope && rejected.is_some() && state.refresh(rejected).await {
-            return Ok(());
-        }
-        let scopes = state.scopes_to_request(challenge, rejected.is_some())?;
-        match &self.oauth.grant {
-            GrantType::AuthorizationCode { redirect, authorize } => {
-                let request = self.authorization_request(redirect, scopes, challenge);
-                state.authorize_user(&self.url, request, authorize.as_ref()).await
-            }
-            GrantType::ClientCredentials => state.authorize_client(&self.url, &self.oauth).await,
-        }
-    }
-
-    fn authorization_request(
-        &self,
-        redirect: &str,
-        scopes: Vec<String>,
-        challenge: &Challenge,
-    ) -> AuthorizationRequest {
-        let oauth = &self.oauth;
-        let mut request = AuthorizationRequest::new(redirect).with_client_name(&oauth.name);
-        if !challenge.header.is_empty() {
-            request = request.with_challenge(&challenge.header);
-        }
-        if let Some(metadata) = &oauth.client_metadata_url {
-            request = request.with_client_metadata_url(metadata);
-        }
-        if let Some((id, secret)) = &oauth.registered_client {
-            request = request.with_preregistered_client(id);
-            if let Some(secret) = secret {
-                request = request.with_client_secret(secret.expose());
-            }
-        }
-        match (scopes.is_empty(), oauth.scopes.is_empty()) {
-            (false, _) => request.with_scopes(scopes),
-            (true, false) => request.with_scopes(&oauth.scopes),
-            // The scopes of the challenge or, without any, all supported ones.
-            (true, true) => request.with_initial_scope_selection(),
-        }
-    }
-}
-
-impl TokenState {
-    async fn token(&self) -> Option<String> {
-        self.manager.as_ref()?.get_access_token().await.ok()
-    }
-
-    async fn refresh(&self, rejected: Option<&str>) -> bool {
-        let Some(manager) = &self.manager else {
-            return false;
-        };
-        manager.refresh_token().await.is_ok() && self.token().await.as_deref() != rejected
-    }
-
-    /// The scopes to request after a rejected token: all that were requested before, and the missing ones.
-    ///
-    /// The same scopes again are an error: the user would see the same page in an endless loop.
-    fn scopes_to_request(
-        &self,
-        challenge: &Challenge,
-        had_token: bool,
-    ) -> Result<Vec<String>, String> {
-        let missing = challenge.scope().unwrap_or_default();
-        let missing: BTreeSet<String> = missing.split_whitespace().map(str::to_owned).collect();
-        if !challenge.is_insufficient_scope || self.requested_scopes.is_empty() {
-            return Ok(Vec::new());
-        }
-        if had_token && missing.is_subset(&self.requested_scopes) {
-            return Err("the server wants what it was granted already".to_owned());
-        }
-        Ok(self.requested_scopes.union(&missing).cloned().collect())
-    }
-
-    async fn authorize_user(
-        &mut self,
-        url: &str,
-        request: AuthorizationRequest,
-        authorize: &dyn UserAuthorizer,
-    ) -> Result<(), String> {
-        let describe = |error| error_chain(&error);
-        let mut state = OAuthState::new(url, None).await.map_err(describe)?;
-        state.start_authorization(request).await.map_err(describe)?;
-        let page = state.get_authorization_url().await.map_err(describe)?;
-        self.requested_scopes.extend(scopes_in_url(&page));
-        let callback = authorize.authorize(&page).await.map_err(|reason| excerpt(&reason))?;
-        state.handle_callback_url(&callback).await.map_err(describe)?;
-        self.manager = state.into_authorization_manager();
-        Ok(())
-    }
-
-    async fn authorize_client(&mut self, url: &str, oauth: &OAuthClient) -> Result<(), String> {
-        let describe = |error| error_chain(&error);
-        let (client_id, secret) = oauth.registered_client.clone().unwrap_or_default();
-        let config = ClientCredentialsConfig::ClientSecret {
-            client_id,
-            client_secret: secret.map_or_else(String::new, |secret| secret.expose().to_owned()),
-            scopes: oauth.scopes.clone(),
-            resource: Some(url.to_owned()),
-        };
-        let mut state = OAuthState::new(url, None).await.map_err(describe)?;
-        state.authenticate_client_credentials(config).await.map_err(describe)?;
-        self.manager = state.into_authorization_manager();
-        Ok(())
-    }
-}
-
-/// The scopes in the query of an authorization page.
-fn scopes_in_url(page: &str) -> Vec<String> {
-    let page = Url::parse(page).ok();
-    let pairs = page.iter().flat_map(Url::query_pairs);
-    let scopes: Vec<_> = pairs.filter(|(name, _)| name == "scope").collect();
-    let words = scopes.iter().flat_map(|(_, scopes)| scopes.split_whitespace());
-    words.map(str::to_owned).collect()
 }

@@ -22,9 +22,11 @@ impl McpServer {
         bytes: &[u8],
     ) -> Result<Response, Response> {
         let reject = |message: &str| rpc_error(StatusCode::BAD_REQUEST, -32600, message);
-        let session = self
-            .find_session(incoming.headers, &incoming.principal)
-            .map_err(|_| reject("send one message at a time"))?;
+        let session = self.find_session(incoming.headers, &incoming.principal).await;
+        let session = session.map_err(|rejection| match rejection.status() {
+            StatusCode::SERVICE_UNAVAILABLE => rejection,
+            _ => reject("send one message at a time"),
+        })?;
         if !session.revision.has_batches() {
             return Err(reject("send one message at a time: this revision has no batches"));
         }
@@ -42,8 +44,8 @@ impl McpServer {
                     responses.push(Box::pin(ready(response)));
                 }
                 Ok(message) => match message.kind() {
-                    MessageKind::Response => session.handle_response(&message),
-                    MessageKind::Notification => session.in_flight.handle_notification(&message),
+                    MessageKind::Response => self.deliver_answer(&session, &message).await?,
+                    MessageKind::Notification => self.handle_notification(&session, &message)?,
                     MessageKind::Request if message.method() == "initialize" => {
                         let error = RpcError::invalid_request("the handshake comes alone");
                         let response = RpcResponse::error(message.id(), &error);

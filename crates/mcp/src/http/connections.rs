@@ -24,7 +24,7 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Accepts connections until `shutdown` completes, and spawns a task that serves each; returns the tasks that still run.
 pub async fn accept_connections<C: Future<Output = ()> + Send + 'static>(
-    listener: TcpListener,
+    listener: &TcpListener,
     max_connections: usize,
     shutdown: impl Future<Output = ()>,
     serve: impl Fn(TcpStream, SocketAddr) -> C,

@@ -16,7 +16,7 @@ use super::responses::{self, rpc_error};
 use super::sse;
 use crate::server::{
     Dispatch, McpServer, MessageKind, RequestContext, ResponseStream, RpcError, RpcMessage,
-    RpcResponse, StreamItem,
+    RpcResponse, StreamItem, StreamOrigin,
 };
 
 /// The parts of a POST request that its handlers need.
@@ -115,9 +115,11 @@ impl McpServer {
         }
         let PostRequest { headers, principal, .. } = &incoming;
         let checked = headers::check_headers_match_body(self, headers, version, message, principal);
-        let context = checked
-            .and_then(|()| self.stateless_context(message))
-            .map_err(|error| responses::from_rpc(RpcResponse::error(message.id(), &error)))?;
+        let reject = |error| responses::from_rpc(RpcResponse::error(message.id(), &error));
+        let context = checked.and_then(|()| self.stateless_context(message)).map_err(reject)?;
+        if message.params.request_state.is_some() {
+            Box::pin(self.prepare_request_state()).await.map_err(reject)?;
+        }
         self.answer_request(incoming, context, message).await
     }
 
@@ -127,12 +129,13 @@ impl McpServer {
         message: &RpcMessage<'_>,
     ) -> Result<Response, Response> {
         if message.method() == "initialize" && message.kind() == MessageKind::Request {
-            return self.create_session(incoming, message);
+            // Boxed, so that the future of a call, which does not need it, stays small.
+            return Box::pin(self.create_session(incoming, message)).await;
         }
-        let session = self.find_session(incoming.headers, &incoming.principal)?;
+        let session = self.find_session(incoming.headers, &incoming.principal).await?;
         match message.kind() {
-            MessageKind::Response => session.handle_response(message),
-            MessageKind::Notification => session.in_flight.handle_notification(message),
+            MessageKind::Response => Box::pin(self.deliver_answer(&session, message)).await?,
+            MessageKind::Notification => self.handle_notification(&session, message)?,
             MessageKind::Request => {
                 let context = RequestContext::in_session(&session).with_progress(message);
                 return self.answer_request(incoming, context, message).await;
@@ -184,7 +187,12 @@ impl McpServer {
             None => None,
         };
         match session {
-            Some(session) => sse::stream_resumable(self, &session, first, stream, permit),
+            Some(session) => {
+                let origin = session.node().map(|node| StreamOrigin::new(node, message.id()));
+                let buffer = session.replay_buffers.create(stream.scoped_tools(), origin);
+                let revision = session.revision;
+                sse::stream_resumable(self, buffer, revision, first, stream, permit)
+            }
             None => {
                 let first = first.map(|message| sse::encode_event(None, message.as_bytes()));
                 Ok(sse::stream_items(self, first, stream, permit, true))
@@ -197,7 +205,7 @@ impl McpServer {
         permit.map_err(|_| responses::service_unavailable("too many streams at once: try again"))
     }
 
-    fn create_session(
+    async fn create_session(
         &self,
         incoming: PostRequest<'_>,
         message: &RpcMessage<'_>,
@@ -209,9 +217,12 @@ impl McpServer {
         let Ok(id) = session.id.as_str().parse() else {
             return Err(responses::service_unavailable("there is no id for a session"));
         };
-        if !self.0.http.sessions.add(self, session) {
-            return Err(responses::service_unavailable("too many sessions at once: try again"));
+        let reject = |error: RpcError| responses::rejection(&error);
+        if !self.0.sessions.make_room(self) {
+            return Err(reject(RpcError::too_many_sessions()));
         }
+        let session = self.share_session(session).await.map_err(reject)?;
+        self.add_session(session).await.map_err(reject)?;
         let mut response = responses::from_rpc_with_ok_status(response);
         response.headers_mut().insert(SESSION_HEADER, id);
         Ok(response)

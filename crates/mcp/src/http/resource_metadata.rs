@@ -20,7 +20,7 @@ impl McpServer {
     ///
     /// ```
     /// # use toolwright::{Invoker, Registry};
-    /// # let server = toolwright_mcp::McpServer::builder(Invoker::new(&Registry::new()).unwrap()).build().unwrap();
+    /// # let server = toolwright::mcp::McpServer::builder(Invoker::new(&Registry::new()).unwrap()).build().unwrap();
     /// let app: axum::Router = axum::Router::new().nest("/mcp", server.router()).merge(server.well_known_router());
     /// ```
     pub fn well_known_router(&self) -> Router {

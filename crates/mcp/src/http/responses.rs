@@ -10,7 +10,18 @@ use crate::server::{RpcError, RpcResponse};
 /// The HTTP response with the status of the JSON-RPC response.
 pub(super) fn from_rpc(response: RpcResponse) -> Response {
     let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::OK);
-    with_challenge(json(status, response.body), response.challenge)
+    let retry_after = response.retry_after;
+    let mut response = with_challenge(json(status, response.body), response.challenge);
+    let retry_after = retry_after.or((status == StatusCode::SERVICE_UNAVAILABLE).then_some(1));
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// The response to a request that is rejected before its method is known, or that has no id.
+pub(super) fn rejection(error: &RpcError) -> Response {
+    from_rpc(RpcResponse::error("null", error))
 }
 
 /// The response to a request that is not authenticated.

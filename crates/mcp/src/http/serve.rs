@@ -94,7 +94,7 @@ impl BoundMcpServer {
             let respond = move |request| server.clone().respond(request);
             serve_http1(stream, peer, limits.read_timeout, closing.clone(), respond)
         };
-        let open = accept_connections(listener, limits.max_connections, shutdown, serve).await;
+        let open = accept_connections(&listener, limits.max_connections, shutdown, serve).await;
         server.shut_down();
         let _ = timeout(limits.shutdown_grace, open.wait()).await;
         Ok(())

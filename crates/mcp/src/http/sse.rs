@@ -9,7 +9,9 @@ use futures::stream::{self, Stream as Events, StreamExt as _};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use crate::server::{McpServer, ReplayBuffer, ResponseStream, Revision, Session, StreamItem};
+use crate::server::{
+    McpServer, RemoteItem, RemoteStream, ReplayBuffer, ResponseStream, Revision, StreamItem,
+};
 
 /// A comment, which clients ignore; proxies see that the connection is in use.
 pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
@@ -17,12 +19,12 @@ pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
 /// Streams a response by way of a replay buffer: the request continues when the connection breaks, and the client can resume.
 pub(super) fn stream_resumable(
     server: &McpServer,
-    session: &Session,
+    buffer: Arc<ReplayBuffer>,
+    revision: Revision,
     first: Option<String>,
     mut responses: ResponseStream,
     permit: OwnedSemaphorePermit,
 ) -> Result<Response, Response> {
-    let buffer = session.replay_buffers.create(responses.scoped_tools());
     let writer = Arc::clone(&buffer);
     if let Some(first) = first {
         writer.push(&first);
@@ -41,7 +43,7 @@ pub(super) fn stream_resumable(
         writer.end();
         drop(permit);
     });
-    let primed = session.revision >= Revision::V2025_11_25;
+    let primed = revision >= Revision::V2025_11_25;
     Ok(stream_replay(server, buffer, 0, primed, server.stream_permit()?))
 }
 
@@ -72,6 +74,19 @@ pub(super) fn stream_replay(
             }
         });
     event_stream_response(stream::iter(opening).chain(events))
+}
+
+/// Streams a replay buffer of another node.
+pub(super) fn stream_remote(stream: RemoteStream, permit: OwnedSemaphorePermit) -> Response {
+    let events = stream::unfold((stream, permit), |(mut stream, permit)| async move {
+        let event = match stream.next().await? {
+            RemoteItem::Message(id, message) => encode_event(Some(&id), message.as_bytes()),
+            RemoteItem::Response(response) => encode_event(None, &response.body),
+            RemoteItem::Idle => KEEP_ALIVE,
+        };
+        Some((event, (stream, permit)))
+    });
+    event_stream_response(events)
 }
 
 /// Streams messages and, if `with_response`, the response; when the connection is closed, the request is cancelled.

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use tempfile::NamedTempFile;
 
 use super::pin_set::PinSet;
-use super::{Fingerprint, PinError, PinStatus, PinStore};
+use super::{Fingerprint, PinError, PinFuture, PinStatus, PinStore};
 use crate::lock::lock;
 
 /// A larger file is rejected.
@@ -40,15 +40,10 @@ impl FilePins {
         self
     }
 
-    /// Returns the definitions of a server that had changed when they were last seen, each with the parts that differ, such as
-    /// `description`.
-    ///
-    /// # Errors
-    ///
-    /// When the pins cannot be read.
-    pub fn drifted(&self, server: &str) -> Result<Vec<(String, Vec<String>)>, PinError> {
+    /// Returns the pins of one server.
+    pub(super) fn of_server(&self, server: &str) -> Result<PinSet, PinError> {
         let _guard = lock(&self.lock);
-        Ok(self.read()?.drifted(server))
+        Ok(self.read()?.of_server(server))
     }
 
     fn read(&self) -> Result<PinSet, PinError> {
@@ -91,29 +86,41 @@ impl FilePins {
     }
 }
 
+// A file is small and local: reading it blocks no longer than other work of a task does.
 impl PinStore for FilePins {
-    fn check(
-        &self,
-        server: &str,
-        definitions: &[(String, Fingerprint)],
-    ) -> Result<Vec<PinStatus>, PinError> {
-        let _guard = lock(&self.lock);
-        let mut pins = self.read()?;
-        let (statuses, changed) = pins.check(server, definitions, self.keeps_drifted);
-        if changed {
-            self.write(&pins)?;
-        }
-        Ok(statuses)
+    fn check<'a>(
+        &'a self,
+        server: &'a str,
+        definitions: &'a [(String, Fingerprint)],
+    ) -> PinFuture<'a, Vec<PinStatus>> {
+        Box::pin(async move {
+            let _guard = lock(&self.lock);
+            let mut pins = self.read()?;
+            let (statuses, changed) = pins.check(server, definitions, self.keeps_drifted);
+            if changed {
+                self.write(&pins)?;
+            }
+            Ok(statuses)
+        })
     }
 
-    fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError> {
-        let _guard = lock(&self.lock);
-        let mut pins = self.read()?;
-        let drifted = pins.accept(server, definition);
-        if drifted {
-            self.write(&pins)?;
-        }
-        Ok(drifted)
+    fn accept<'a>(&'a self, server: &'a str, definition: &'a str) -> PinFuture<'a, bool> {
+        Box::pin(async move {
+            let _guard = lock(&self.lock);
+            let mut pins = self.read()?;
+            let drifted = pins.accept(server, definition);
+            if drifted {
+                self.write(&pins)?;
+            }
+            Ok(drifted)
+        })
+    }
+
+    fn drifted<'a>(&'a self, server: &'a str) -> PinFuture<'a, Vec<(String, Vec<String>)>> {
+        Box::pin(async move {
+            let _guard = lock(&self.lock);
+            Ok(self.read()?.drifted(server))
+        })
     }
 }
 
@@ -140,70 +147,70 @@ mod tests {
         vec![("add".to_owned(), print)]
     }
 
-    #[test]
-    fn a_definition_is_pinned_until_its_change_is_accepted() {
+    #[tokio::test]
+    async fn a_definition_is_pinned_until_its_change_is_accepted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         let pins = FilePins::new(&path);
-        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [PinStatus::New]);
-        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [PinStatus::Unchanged]);
+        assert_eq!(pins.check("shop", &seen("Adds.")).await.unwrap(), [PinStatus::New]);
+        assert_eq!(pins.check("shop", &seen("Adds.")).await.unwrap(), [PinStatus::Unchanged]);
 
         // Another process sees the changed definition.
         let other = FilePins::new(&path);
-        let drifted = other.check("shop", &seen("Adds, and mails your files.")).unwrap();
+        let drifted = other.check("shop", &seen("Adds, and mails your files.")).await.unwrap();
         let changed = vec!["description".to_owned()];
         assert_eq!(drifted, [PinStatus::Drifted { changed }]);
-        assert!(!pins.accept("shop", "subtract").unwrap());
-        assert!(pins.accept("shop", "add").unwrap());
+        assert!(!pins.accept("shop", "subtract").await.unwrap());
+        assert!(pins.accept("shop", "add").await.unwrap());
         assert_eq!(
-            other.check("shop", &seen("Adds, and mails your files.")).unwrap(),
+            other.check("shop", &seen("Adds, and mails your files.")).await.unwrap(),
             [PinStatus::Unchanged]
         );
         // A server of another name has pins of its own.
-        assert_eq!(pins.check("bank", &seen("Adds!")).unwrap(), [PinStatus::New]);
+        assert_eq!(pins.check("bank", &seen("Adds!")).await.unwrap(), [PinStatus::New]);
     }
 
-    #[test]
-    fn drift_that_another_process_recorded_is_kept_by_one_that_only_checks() {
+    #[tokio::test]
+    async fn drift_that_another_process_recorded_is_kept_by_one_that_only_checks() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         let (running, checking) = (FilePins::new(&path), FilePins::new(&path).keep_drifted());
-        running.check("shop", &seen("Adds.")).unwrap();
-        running.check("shop", &seen("Steals.")).unwrap();
+        running.check("shop", &seen("Adds.")).await.unwrap();
+        running.check("shop", &seen("Steals.")).await.unwrap();
         let drifted = [("add".to_owned(), vec!["description".to_owned()])];
         for _ in 0..2 {
-            let statuses = checking.check("shop", &seen("Adds.")).unwrap();
+            let statuses = checking.check("shop", &seen("Adds.")).await.unwrap();
             assert_eq!(statuses, [PinStatus::Unchanged]);
-            assert_eq!(checking.drifted("shop").unwrap(), drifted);
+            assert_eq!(checking.drifted("shop").await.unwrap(), drifted);
         }
-        running.check("shop", &seen("Adds.")).unwrap();
-        assert_eq!(checking.drifted("shop").unwrap(), []);
-        assert_eq!(checking.drifted("bank").unwrap(), []);
+        running.check("shop", &seen("Adds.")).await.unwrap();
+        assert_eq!(checking.drifted("shop").await.unwrap(), []);
+        assert_eq!(checking.drifted("bank").await.unwrap(), []);
     }
 
     #[cfg(unix)]
-    #[test]
-    fn only_its_owner_may_read_or_write_the_file() {
+    #[tokio::test]
+    async fn only_its_owner_may_read_or_write_the_file() {
         use std::os::unix::fs::PermissionsExt as _;
 
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         let pins = FilePins::new(&path);
-        pins.check("shop", &seen("Adds.")).unwrap();
+        pins.check("shop", &seen("Adds.")).await.unwrap();
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-        let error = pins.check("shop", &seen("Adds.")).unwrap_err();
+        let error = pins.check("shop", &seen("Adds.")).await.unwrap_err();
         assert!(matches!(error, PinError::WritableByOthers { .. }), "{error}");
     }
 
-    #[test]
-    fn a_file_without_pins_is_rejected_and_not_changed() {
+    #[tokio::test]
+    async fn a_file_without_pins_is_rejected_and_not_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         fs::write(&path, "not ours").unwrap();
-        let error = FilePins::new(&path).check("shop", &seen("Adds.")).unwrap_err();
+        let error = FilePins::new(&path).check("shop", &seen("Adds.")).await.unwrap_err();
         assert!(matches!(error, PinError::Malformed { .. }), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "not ours");
     }

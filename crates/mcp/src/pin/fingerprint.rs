@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -55,7 +56,7 @@ impl Fingerprint {
 }
 
 fn digest(value: &Value) -> String {
-    hex::encode(Sha256::digest(canonical_json(value)))
+    HEXLOWER.encode(&Sha256::digest(canonical_json(value)))
 }
 
 #[cfg(test)]

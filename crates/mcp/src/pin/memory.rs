@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::pin_set::PinSet;
-use super::{Fingerprint, PinError, PinStatus, PinStore};
+use super::{Fingerprint, PinFuture, PinStatus, PinStore};
 use crate::lock::lock;
 
 /// Pins in memory: they detect changes while the process runs only.
@@ -18,17 +18,19 @@ impl MemoryPins {
 }
 
 impl PinStore for MemoryPins {
-    fn check(
-        &self,
-        server: &str,
-        definitions: &[(String, Fingerprint)],
-    ) -> Result<Vec<PinStatus>, PinError> {
-        let mut pins = lock(&self.0);
-        Ok(pins.check(server, definitions, false).0)
+    fn check<'a>(
+        &'a self,
+        server: &'a str,
+        definitions: &'a [(String, Fingerprint)],
+    ) -> PinFuture<'a, Vec<PinStatus>> {
+        Box::pin(async move { Ok(lock(&self.0).check(server, definitions, false).0) })
     }
 
-    fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError> {
-        let mut pins = lock(&self.0);
-        Ok(pins.accept(server, definition))
+    fn accept<'a>(&'a self, server: &'a str, definition: &'a str) -> PinFuture<'a, bool> {
+        Box::pin(async move { Ok(lock(&self.0).accept(server, definition)) })
+    }
+
+    fn drifted<'a>(&'a self, server: &'a str) -> PinFuture<'a, Vec<(String, Vec<String>)>> {
+        Box::pin(async move { Ok(lock(&self.0).drifted(server)) })
     }
 }

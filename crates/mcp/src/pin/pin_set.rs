@@ -22,6 +22,16 @@ struct Pin {
 }
 
 impl PinSet {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the pins of one server.
+    pub(super) fn of_server(mut self, server: &str) -> Self {
+        self.0.retain(|known, _| known == server);
+        self
+    }
+
     /// Compares definitions with their pins; also returns true if the pins have changed.
     ///
     /// With `keep_drifted`, recorded drift of a definition is kept even if it is unchanged here.

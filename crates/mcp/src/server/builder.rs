@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio::sync::broadcast;
+#[cfg(not(feature = "http"))]
+use toolwright_auth::ScopedTools;
+#[cfg(feature = "http")]
 use toolwright_auth::{Authenticator, AuthenticatorBuilder, ResourceServer};
+use toolwright_bus::Bus;
 use toolwright_core::__internal::random_hex;
-use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
+use toolwright_core::{BoxFuture, CancellationToken, Invoker, Registry, Secret, SharedState, Tool};
 
+use crate::server::cluster::Cluster;
 use crate::server::{
-    McpBuildError, McpLimits, McpServer, RequestStateSigner, Revision, ServedResource, ServerState,
+    CallAttempt, CallLimitFn, CallRejection, McpBuildError, McpLimits, McpServer,
+    RequestStateSigner, Revision, ServedResource, ServerState, ToolGateway,
 };
 
 /// The number of resource updates that a slow subscriber may be behind; older ones are lost.
@@ -21,12 +27,18 @@ pub struct McpServerBuilder {
     invoker: Invoker,
     name: String,
     title: Option<String>,
+    description: Option<String>,
     version: String,
     instructions: Option<String>,
     resources: Vec<ServedResource>,
+    tool_search: bool,
     limits: McpLimits,
+    cluster: Option<(Arc<dyn Bus>, Arc<dyn SharedState>)>,
+    call_limit: Option<Arc<CallLimitFn>>,
     /// The settings of an authenticator of this server alone.
+    #[cfg(feature = "http")]
     own_auth: Option<AuthenticatorBuilder>,
+    #[cfg(feature = "http")]
     shared_auth: Option<Authenticator>,
 }
 
@@ -36,11 +48,17 @@ impl McpServerBuilder {
             invoker,
             name: "toolwright".to_owned(),
             title: None,
+            description: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: None,
             resources: Vec::new(),
+            tool_search: false,
             limits: McpLimits::default(),
+            cluster: None,
+            call_limit: None,
+            #[cfg(feature = "http")]
             own_auth: None,
+            #[cfg(feature = "http")]
             shared_auth: None,
         }
     }
@@ -54,6 +72,12 @@ impl McpServerBuilder {
     /// Sets the name that users see.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets what the server is for, in a sentence; none if it is empty.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into()).filter(|text| !text.is_empty());
         self
     }
 
@@ -82,7 +106,7 @@ impl McpServerBuilder {
     /// ```
     /// # use toolwright::{Invoker, Registry};
     /// # let invoker = Invoker::new(&Registry::new()).unwrap();
-    /// use toolwright_mcp::McpServer;
+    /// use toolwright::mcp::McpServer;
     ///
     /// let server = McpServer::builder(invoker).limits(|limits| limits.max_message_bytes = 64 << 10).build();
     /// ```
@@ -91,6 +115,149 @@ impl McpServerBuilder {
         self
     }
 
+    /// Sets the function that decides whether a principal may call a tool now, called for each `tools/call` over HTTP.
+    pub fn limit_calls(
+        mut self,
+        limit: impl Fn(CallAttempt) -> BoxFuture<'static, Result<(), CallRejection>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.call_limit = Some(Arc::new(limit));
+        self
+    }
+
+    /// Connects the server to others with the same name and tools, its nodes in a cluster: any of them serves any request.
+    ///
+    /// Without it, a client has to send all requests of a session, all requests about a task, and the answers to requests of the
+    /// server to the same server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolwright::{Invoker, Registry};
+    /// # let invoker = Invoker::new(&Registry::new()).unwrap();
+    /// use std::sync::Arc;
+    /// use toolwright::bus::InProcessBus;
+    /// use toolwright::MemorySharedState;
+    /// use toolwright::mcp::McpServer;
+    ///
+    /// let (bus, state) = (InProcessBus::new(), Arc::new(MemorySharedState::new()));
+    /// let one = McpServer::builder(invoker.clone()).cluster(bus.node(), Arc::clone(&state)).build()?;
+    /// let two = McpServer::builder(invoker).cluster(bus.node(), state).build()?;
+    /// # Ok::<(), toolwright::mcp::McpBuildError>(())
+    /// ```
+    pub fn cluster(mut self, bus: impl Bus, shared_state: impl SharedState) -> Self {
+        self.cluster = Some((Arc::new(bus), Arc::new(shared_state)));
+        self
+    }
+
+    /// Builds the server.
+    ///
+    /// # Errors
+    ///
+    /// When a resource does not fit its tool, a token is blank, the settings of OAuth are invalid, or the system has no random
+    /// numbers.
+    pub fn build(self) -> Result<McpServer, McpBuildError> {
+        let mut tools: Vec<Tool> = Vec::new();
+        for resource in &self.resources {
+            resource.validate()?;
+            if tools.iter().all(|tool| tool.name() != resource.tool.name()) {
+                tools.push(resource.tool.clone());
+            }
+        }
+        let resource_invoker = self.invoker.with_view(|_| Registry::new().all().with(tools))?;
+        let gateway = ToolGateway::new(self.tool_search, &self.invoker)?;
+        let random = |length| {
+            random_hex(length)
+                .map_err(|error| McpBuildError::NoRandomness { message: error.to_string() })
+        };
+        let request_states = RequestStateSigner::new();
+        let cluster = match self.cluster {
+            Some((bus, state)) => {
+                let timeout = self.limits.cluster_timeout;
+                Some(Cluster::new(bus, state, random(8)?, &self.name, timeout))
+            }
+            None => {
+                request_states.set_key(Secret::new(random(16)?));
+                None
+            }
+        };
+        #[cfg(feature = "http")]
+        let auth = match (self.shared_auth, self.own_auth) {
+            (Some(_), Some(_)) => return Err(McpBuildError::AuthConfiguredTwice),
+            (Some(auth), None) => auth,
+            (None, auth) => auth.unwrap_or_else(|| Authenticator::builder(self.invoker)).build()?,
+        };
+        #[cfg(feature = "http")]
+        let (all_tools, has_credentials) = (Arc::clone(auth.all_tools()), !auth.allows_anonymous());
+        #[cfg(not(feature = "http"))]
+        let (all_tools, has_credentials) =
+            (Arc::new(ScopedTools::unrestricted(self.invoker)), false);
+        // Callers with different credentials may see different tools.
+        let cache_scope = match has_credentials {
+            true => "private",
+            false => "public",
+        };
+        let list_ttl = self.limits.list_ttl.as_millis();
+        let mut server = ServerState {
+            all_tools,
+            #[cfg(feature = "http")]
+            auth,
+            lists: Default::default(),
+            gateway,
+            resource_invoker,
+            resources: self.resources,
+            name: self.name,
+            title: self.title,
+            description: self.description,
+            version: self.version,
+            instructions: self.instructions,
+            #[cfg(feature = "http")]
+            http: crate::http::HttpState::new(&self.limits),
+            limits: self.limits,
+            header_arguments: Default::default(),
+            request_states,
+            tasks: Default::default(),
+            sessions: Default::default(),
+            cluster,
+            call_limit: self.call_limit,
+            resource_updates: broadcast::Sender::new(UPDATE_CAPACITY),
+            remote_list_changes: broadcast::Sender::new(UPDATE_CAPACITY),
+            shutdown: CancellationToken::new(),
+            result_suffix: String::new(),
+            cache_suffix: format!(r#","ttlMs":{list_ttl},"cacheScope":"{cache_scope}""#),
+        };
+        let meta = json!({ "io.modelcontextprotocol/serverInfo": server.server_info(Revision::V2026_07_28) });
+        server.result_suffix = format!(r#","resultType":"complete","_meta":{meta}"#);
+        Ok(McpServer(Arc::new(server)))
+    }
+}
+
+#[cfg(feature = "search")]
+impl McpServerBuilder {
+    /// Sets whether the server lists `search_tools` and `call_tool` in place of its tools, for clients that cannot take many.
+    ///
+    /// Pinned tools are listed beside them. A search ranks the tools that the client may use. A call through `call_tool` is
+    /// validated, approved, limited and audited as a call of the tool that it names.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolwright::{Invoker, Registry};
+    /// # let invoker = Invoker::new(&Registry::new()).unwrap();
+    /// use toolwright::mcp::McpServer;
+    ///
+    /// let server = McpServer::builder(invoker).tool_search(true).build();
+    /// ```
+    pub fn tool_search(mut self, yes: bool) -> Self {
+        self.tool_search = yes;
+        self
+    }
+}
+
+#[cfg(feature = "http")]
+impl McpServerBuilder {
     /// Uses an authenticator that other servers share, and serves the tools of its invoker.
     ///
     /// Tokens, OAuth, hosts and origins are those of the authenticator: [`build`](Self::build) fails if they are set here as well.
@@ -135,58 +302,5 @@ impl McpServerBuilder {
         let auth = auth.unwrap_or_else(|| Authenticator::builder(self.invoker.clone()));
         self.own_auth = Some(change(auth));
         self
-    }
-
-    /// Builds the server.
-    ///
-    /// # Errors
-    ///
-    /// When a resource does not fit its tool, a token is blank, the settings of OAuth are invalid, or the system has no random
-    /// numbers.
-    pub fn build(self) -> Result<McpServer, McpBuildError> {
-        let mut tools: Vec<Tool> = Vec::new();
-        for resource in &self.resources {
-            resource.validate()?;
-            if tools.iter().all(|tool| tool.name() != resource.tool.name()) {
-                tools.push(resource.tool.clone());
-            }
-        }
-        let resource_invoker = self.invoker.with_view(|_| Registry::new().all().with(tools))?;
-        let key = random_hex(16)
-            .map_err(|error| McpBuildError::NoRandomness { message: error.to_string() })?;
-        let request_states = RequestStateSigner::new(key);
-        let auth = match (self.shared_auth, self.own_auth) {
-            (Some(_), Some(_)) => return Err(McpBuildError::AuthConfiguredTwice),
-            (Some(auth), None) => auth,
-            (None, auth) => auth.unwrap_or_else(|| Authenticator::builder(self.invoker)).build()?,
-        };
-        // Callers with different credentials may see different tools.
-        let cache_scope = match auth.allows_anonymous() {
-            true => "public",
-            false => "private",
-        };
-        let list_ttl = self.limits.list_ttl.as_millis();
-        let mut server = ServerState {
-            auth,
-            lists: Default::default(),
-            resource_invoker,
-            resources: self.resources,
-            name: self.name,
-            title: self.title,
-            version: self.version,
-            instructions: self.instructions,
-            http: crate::http::HttpState::new(&self.limits),
-            limits: self.limits,
-            header_arguments: Default::default(),
-            request_states,
-            tasks: Default::default(),
-            resource_updates: broadcast::Sender::new(UPDATE_CAPACITY),
-            shutdown: CancellationToken::new(),
-            result_suffix: String::new(),
-            cache_suffix: format!(r#","ttlMs":{list_ttl},"cacheScope":"{cache_scope}""#),
-        };
-        let meta = json!({ "io.modelcontextprotocol/serverInfo": server.server_info(Revision::V2026_07_28) });
-        server.result_suffix = format!(r#","resultType":"complete","_meta":{meta}"#);
-        Ok(McpServer(Arc::new(server)))
     }
 }

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 
-use axum::http::HeaderValue;
 use serde_json::{Value, json};
+#[cfg(feature = "http")]
 use toolwright_auth::AuthBuildError;
 use toolwright_core::{InvokerError, RegistryError};
 
@@ -12,6 +12,13 @@ use crate::server::{ClientCapability, Revision};
 
 /// The protocol extension that defines tasks.
 pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// The `WWW-Authenticate` header; over stdio alone there is none.
+#[cfg(feature = "http")]
+pub(crate) type Challenge = axum::http::HeaderValue;
+#[cfg(not(feature = "http"))]
+#[derive(Clone, Debug)]
+pub(crate) enum Challenge {}
 
 /// A JSON-RPC error.
 #[derive(Clone, Debug)]
@@ -22,12 +29,21 @@ pub(crate) struct RpcError {
     /// The status over HTTP, in revisions where an error has one.
     pub(crate) status: u16,
     /// The `WWW-Authenticate` header over HTTP.
-    pub(crate) challenge: Option<HeaderValue>,
+    pub(crate) challenge: Option<Challenge>,
+    /// The `Retry-After` header over HTTP, in seconds.
+    pub(crate) retry_after: Option<u64>,
 }
 
 impl RpcError {
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None, status: 200, challenge: None }
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+            status: 200,
+            challenge: None,
+            retry_after: None,
+        }
     }
 
     pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
@@ -48,6 +64,22 @@ impl RpcError {
 
     pub(crate) fn method_not_found(method: &str) -> Self {
         Self::new(-32601, format!("there is no method `{method}` here")).with_status(404)
+    }
+
+    /// Other nodes, or what they share, cannot be reached at this time.
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(-32603, message).with_status(503)
+    }
+
+    /// The principal has to wait before its next call.
+    pub(crate) fn too_many_requests(message: impl Into<String>, retry_after: u64) -> Self {
+        let mut error = Self::new(-32000, message).with_status(429);
+        error.retry_after = Some(retry_after);
+        error
+    }
+
+    pub(crate) fn too_many_sessions() -> Self {
+        Self::unavailable("too many sessions at once: try again")
     }
 
     pub(crate) fn header_mismatch(message: impl Into<String>) -> Self {
@@ -80,7 +112,7 @@ impl RpcError {
     }
 
     /// The token lacks a scope; the challenge leads clients to it.
-    pub(crate) fn insufficient_scope(scope: &str, challenge: Option<HeaderValue>) -> Self {
+    pub(crate) fn insufficient_scope(scope: &str, challenge: Option<Challenge>) -> Self {
         let message = format!("your token lacks the scope `{scope}`");
         let mut error = Self::new(-32600, message)
             .with_status(403)
@@ -124,9 +156,11 @@ pub enum McpBuildError {
     #[error(transparent)]
     Invoker(#[from] InvokerError),
     /// A token is too short, or the settings of OAuth are invalid.
+    #[cfg(feature = "http")]
     #[error(transparent)]
     Auth(#[from] AuthBuildError),
     /// An authenticator is given, and settings for one of this server alone.
+    #[cfg(feature = "http")]
     #[error(
         "tokens, OAuth, hosts and origins are those of the authenticator: set them there, or leave it out"
     )]

@@ -32,6 +32,8 @@ pub struct McpLimits {
     pub list_ttl: Duration,
     /// The time after which an idle stream sends a comment to keep the connection open; 15 seconds by default.
     pub keep_alive_interval: Duration,
+    /// The time that another node of a cluster, or the state that the nodes share, has to respond; 5 seconds by default.
+    pub cluster_timeout: Duration,
     /// The time that requests in flight have to finish when the server shuts down; 5 seconds by default.
     pub shutdown_grace: Duration,
 }
@@ -52,6 +54,7 @@ impl Default for McpLimits {
             page_size: 1000,
             list_ttl: Duration::from_secs(60),
             keep_alive_interval: Duration::from_secs(15),
+            cluster_timeout: Duration::from_secs(5),
             shutdown_grace: Duration::from_secs(5),
         }
     }

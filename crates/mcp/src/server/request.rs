@@ -7,6 +7,7 @@ use toolwright_auth::ScopedTools;
 use crate::server::{McpServer, RequestContext, RpcResponse, write_json};
 
 pub(crate) mod approval;
+pub(crate) mod call_limit;
 pub(crate) mod client_peer;
 pub(crate) mod dispatch;
 pub(crate) mod execute;
@@ -15,6 +16,8 @@ pub(crate) mod request_context;
 pub(crate) mod request_state;
 pub(crate) mod response_stream;
 pub(crate) mod scope_check;
+#[cfg_attr(not(feature = "search"), path = "request/tool_gateway_disabled.rs")]
+pub(crate) mod tool_gateway;
 
 /// A request and the server that answers it.
 pub(crate) struct Request {

@@ -1,6 +1,6 @@
 //! Sessions, which a handshake opens: the client's capabilities, its requests in flight, and ours to the client.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -8,15 +8,21 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolwright_core::{Caller, CancellationToken, SessionId, ToolError};
 
+use self::event_id::is_node_id;
+use self::shared_session::SharedSession;
 use crate::lock::lock;
 use crate::server::{
     ClientCapabilities, InFlightRequests, LogLevel, ReplayBuffers, RequestContext, Revision,
-    RpcMessage,
+    RpcError, RpcMessage,
 };
 
+pub(crate) mod event_id;
 pub(crate) mod handshake;
 pub(crate) mod in_flight;
+pub(crate) mod remote_stream;
 pub(crate) mod replay_buffer;
+pub(crate) mod session_store;
+pub(crate) mod shared_session;
 
 /// A session, in revisions that have them.
 pub(crate) struct Session {
@@ -28,6 +34,8 @@ pub(crate) struct Session {
     pub(crate) ended: CancellationToken,
     pub(crate) replay_buffers: ReplayBuffers,
     pub(crate) in_flight: Arc<InFlightRequests>,
+    /// In a cluster, over HTTP.
+    shared: Option<SharedSession>,
     state: Mutex<SessionState>,
     next_request_id: AtomicU64,
 }
@@ -35,8 +43,54 @@ pub(crate) struct Session {
 struct SessionState {
     log_level: LogLevel,
     /// Requests to the client that it has not answered yet.
-    pending_requests: HashMap<u64, oneshot::Sender<Result<Value, String>>>,
-    subscribed_uris: HashSet<String>,
+    pending_requests: HashMap<u64, oneshot::Sender<ClientAnswer>>,
+    subscribed_uris: BTreeSet<String>,
+}
+
+/// The result that a client has answered a request with, or the message of its error.
+pub(crate) type ClientAnswer = Result<Value, String>;
+
+/// A request to the client, by the id of its answer.
+pub(crate) enum AnsweredRequest<'a> {
+    /// Of this node.
+    Own(u64),
+    /// Of another node.
+    Remote(&'a str, u64),
+}
+
+/// The size of all addresses that one session may subscribe to, in bytes.
+const MAX_SUBSCRIBED_BYTES: usize = 256 << 10;
+
+/// A change of what a session wants to receive.
+#[derive(Clone, Debug)]
+pub(crate) enum SessionChange {
+    SetLogLevel(LogLevel),
+    Subscribe(String),
+    Unsubscribe(String),
+}
+
+impl SessionChange {
+    fn apply(
+        &self,
+        log_level: &mut LogLevel,
+        subscriptions: &mut BTreeSet<String>,
+    ) -> Result<(), RpcError> {
+        match self {
+            Self::SetLogLevel(level) => *log_level = *level,
+            Self::Subscribe(uri) => {
+                let bytes: usize = subscriptions.iter().map(String::len).sum();
+                if bytes + uri.len() > MAX_SUBSCRIBED_BYTES {
+                    let message = "the session has subscribed to too much: unsubscribe first";
+                    return Err(RpcError::invalid_params(message));
+                }
+                subscriptions.insert(uri.clone());
+            }
+            Self::Unsubscribe(uri) => {
+                subscriptions.remove(uri);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Session {
@@ -54,10 +108,11 @@ impl Session {
             ended: CancellationToken::new(),
             replay_buffers: ReplayBuffers::default(),
             in_flight: Arc::default(),
+            shared: None,
             state: Mutex::new(SessionState {
                 log_level: LogLevel::Info,
                 pending_requests: HashMap::new(),
-                subscribed_uris: HashSet::new(),
+                subscribed_uris: BTreeSet::new(),
             }),
             next_request_id: AtomicU64::new(1),
         }
@@ -67,37 +122,42 @@ impl Session {
         lock(&self.state).log_level
     }
 
-    pub(crate) fn set_log_level(&self, level: LogLevel) {
-        lock(&self.state).log_level = level;
-    }
-
-    pub(crate) fn subscribe(&self, uri: &str) {
-        lock(&self.state).subscribed_uris.insert(uri.to_owned());
-    }
-
-    pub(crate) fn unsubscribe(&self, uri: &str) {
-        lock(&self.state).subscribed_uris.remove(uri);
+    /// Changes the session at this node.
+    pub(crate) fn change(&self, change: &SessionChange) -> Result<(), RpcError> {
+        let mut state = lock(&self.state);
+        let SessionState { log_level, subscribed_uris, .. } = &mut *state;
+        change.apply(log_level, subscribed_uris)
     }
 
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
         lock(&self.state).subscribed_uris.contains(uri)
     }
 
-    /// Passes a response of the client to the waiting [`send_request`](Self::send_request); others are dropped.
+    /// Passes a response of the client to the waiting [`send_request`](Self::send_request) of this node; others are dropped.
     pub(crate) fn handle_response(&self, message: &RpcMessage<'_>) {
-        let Ok(id) = message.id().parse::<u64>() else {
-            return;
-        };
-        let pending = lock(&self.state).pending_requests.remove(&id);
-        if let Some(pending) = pending {
-            let answer = match (message.result, message.error) {
-                (Some(result), None) => serde_json::from_str(result.get())
-                    .map_err(|_| "its answer cannot be read".to_owned()),
-                (_, error) => Err(error_message(error.map_or("null", |error| error.get()))),
-            };
-            // The receiver may have been dropped.
-            let _ = pending.send(answer);
+        if let Some(AnsweredRequest::Own(id)) = self.answered_request(message.id()) {
+            self.resolve_request(id, client_answer(message));
         }
+    }
+
+    /// Returns the request that a response with this id, as raw JSON, answers; `None` if the id is none of ours.
+    pub(crate) fn answered_request<'m>(&self, id: &'m str) -> Option<AnsweredRequest<'m>> {
+        let Some(shared) = &self.shared else {
+            return id.parse().ok().map(AnsweredRequest::Own);
+        };
+        let (node, number) = id.strip_prefix('"')?.strip_suffix('"')?.split_once('-')?;
+        let number = number.parse().ok()?;
+        match *node == **shared.node() {
+            true => Some(AnsweredRequest::Own(number)),
+            false => is_node_id(node).then_some(AnsweredRequest::Remote(node, number)),
+        }
+    }
+
+    /// Passes an answer to the waiting [`send_request`](Self::send_request); returns false if there is none.
+    pub(crate) fn resolve_request(&self, id: u64, answer: ClientAnswer) -> bool {
+        let pending = lock(&self.state).pending_requests.remove(&id);
+        // The receiver may have been dropped.
+        pending.is_some_and(|pending| pending.send(answer).is_ok())
     }
 
     /// Sends a request to the client in the response stream of one of its own, and waits for the response.
@@ -111,7 +171,13 @@ impl Session {
         let (sender, receiver) = oneshot::channel();
         lock(&self.state).pending_requests.insert(id, sender);
         let _pending = PendingRequest { session: self, id };
-        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        // The client may send its response to another node.
+        let wire_id = match &self.shared {
+            Some(shared) => format!("{}-{id}", shared.node()).into(),
+            None => Value::from(id),
+        };
+        let request =
+            json!({ "jsonrpc": "2.0", "id": wire_id, "method": method, "params": params });
         context.send(request.to_string());
         tokio::select! {
             answer = receiver => match answer {
@@ -121,6 +187,16 @@ impl Session {
             },
             () = self.ended.cancelled() => Err(ToolError::failed("the session has ended")),
         }
+    }
+}
+
+/// Returns the result or the error of a response.
+pub(crate) fn client_answer(message: &RpcMessage<'_>) -> ClientAnswer {
+    match (message.result, message.error) {
+        (Some(result), None) => {
+            serde_json::from_str(result.get()).map_err(|_| "its answer cannot be read".to_owned())
+        }
+        (_, error) => Err(error_message(error.map_or("null", |error| error.get()))),
     }
 }
 

@@ -107,8 +107,8 @@ async fn a_tool_that_changes_is_hidden_until_somebody_accepts_it() {
     let result = call(&registry, "evil_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(result.outcome, Outcome::UnknownTool);
 
-    assert!(matches!(attached.accept_change("heard"), Err(AttachError::NotChanged { .. })));
-    attached.accept_change("add").unwrap();
+    assert!(matches!(attached.accept_change("heard").await, Err(AttachError::NotChanged { .. })));
+    attached.accept_change("add").await.unwrap();
     let result = call(&registry, "evil_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(result.text(), "5");
     assert!(registry.get("evil_add").unwrap().spec().description.contains("read all files"));

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::fixture::{Fixture, example};
+use crate::fixture::{Fixture, NODES, example};
 use crate::real;
 
 /// Runs the Inspector's command line, and returns the JSON that it prints.
@@ -30,12 +30,12 @@ fn the_inspector_lists_and_calls_over_http_and_stdio() {
     if !real::is_installed() {
         return;
     }
-    let fixture = Fixture::start();
+    let (one, two) = (Fixture::start(NODES[0]), Fixture::start(NODES[1]));
     let example = example();
     let example = example.to_str().unwrap();
-    let http = [fixture.url.as_str(), "--transport", "http"];
+    let http = [&one, &two].map(|fixture| [fixture.url.as_str(), "--transport", "http"]);
     let stdio = [example, "--stdio"];
-    for target in [&http[..], &stdio[..]] {
+    for target in [&http[0][..], &http[1][..], &stdio[..]] {
         let listed = inspect(target, &["--method", "tools/list"]);
         let tools = listed["tools"].as_array().unwrap_or_else(|| panic!("{listed}"));
         assert!(tools.iter().any(|tool| tool["name"] == "test_simple_text"));
@@ -51,8 +51,10 @@ fn the_python_clients_list_and_call_over_http_and_stdio() {
     if !real::is_installed() {
         return;
     }
-    let fixture = Fixture::start();
-    let example = example();
-    let stdout = real::python("clients.py", &[&fixture.url, example.to_str().unwrap()]);
-    assert!(stdout.contains("all well"), "{stdout}");
+    for nodes in NODES {
+        let fixture = Fixture::start(nodes);
+        let example = example();
+        let stdout = real::python("clients.py", &[&fixture.url, example.to_str().unwrap()]);
+        assert!(stdout.contains("all well"), "{nodes:?}: {stdout}");
+    }
 }

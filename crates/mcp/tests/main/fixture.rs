@@ -12,6 +12,9 @@ pub(crate) struct Fixture {
     pub(crate) url: String,
 }
 
+/// The arguments of a server with one node, and of one whose two nodes take turns.
+pub(crate) const NODES: [&[&str]; 2] = [&[], &["--nodes", "2"]];
+
 /// Examples are built beside the tests.
 pub(crate) fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
@@ -20,9 +23,11 @@ pub(crate) fn example() -> PathBuf {
 }
 
 impl Fixture {
-    pub(crate) fn start() -> Self {
+    /// Starts it with more arguments, such as one of [`NODES`].
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(example())
             .args(["--addr", "127.0.0.1:0"])
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -10,8 +10,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, State};
 use axum::http::{Response, StatusCode, header};
 use axum::routing::{get, post};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
@@ -43,7 +42,7 @@ impl Key {
 
     pub(crate) fn published(&self) -> Value {
         let (x, y) = self.public()[1..].split_at(32);
-        let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
+        let (x, y) = (BASE64URL_NOPAD.encode(x), BASE64URL_NOPAD.encode(y));
         json!({ "kty": "EC", "crv": "P-256", "kid": self.kid, "use": "sig", "x": x, "y": y })
     }
 
@@ -55,14 +54,14 @@ impl Key {
     pub(crate) fn sign_as(&self, header: &Value, claims: &Value) -> String {
         let text = unsigned(header, claims);
         let signature = self.pair.sign(&SystemRandom::new(), text.as_bytes());
-        let signature = URL_SAFE_NO_PAD.encode(signature.unwrap());
+        let signature = BASE64URL_NOPAD.encode(signature.unwrap().as_ref());
         format!("{text}.{signature}")
     }
 }
 
 /// A token without its signature.
 pub(crate) fn unsigned(header: &Value, claims: &Value) -> String {
-    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let part = |value: &Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());
     format!("{}.{}", part(header), part(claims))
 }
 
@@ -190,7 +189,7 @@ async fn authorize(State(issuer): State<Arc<Issuer>>, RawQuery(query): RawQuery)
 async fn token(State(issuer): State<Arc<Issuer>>, body: Bytes) -> Response<Body> {
     let sent = fields(&body);
     let asked = issuer.codes.lock().unwrap().remove(&sent["code"]).unwrap();
-    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&sent["code_verifier"]));
+    let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(&sent["code_verifier"]));
     assert_eq!(asked["code_challenge"], challenge);
     assert_eq!(asked["resource"], sent["resource"]);
     let scope = asked.get("scope").map_or("", String::as_str);

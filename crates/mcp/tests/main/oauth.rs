@@ -2,8 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
 use toolwright::Secret;
 use toolwright_mcp::{Claims, Jwks, ResourceServer, ScopeRule, StaticTokens, VerifyError};
@@ -126,7 +125,7 @@ async fn a_token_that_is_not_good_here_and_now_is_refused() {
     let shared = unsigned(&json!({ "alg": "HS256", "kid": "k" }), &good());
     let secret = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, key.public());
     let shared_signature = ring::hmac::sign(&secret, shared.as_bytes());
-    let shared_signature = URL_SAFE_NO_PAD.encode(shared_signature);
+    let shared_signature = BASE64URL_NOPAD.encode(shared_signature.as_ref());
     for (token, why) in [
         (but("exp", json!(now() - 61)), "expired"),
         (but("exp", json!("tomorrow")), "garbles"),

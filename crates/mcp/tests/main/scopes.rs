@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use toolwright::{Caller, Secret, prompt, tool};
 use toolwright_mcp::{
-    Claims, ClientPeer, McpServer, ResourceServer, ScopeRule, ServedResource, StaticTokens,
+    Claims, ClientPeer, McpServer, McpServerBuilder, ResourceServer, ScopeRule, ServedResource,
+    StaticTokens,
 };
 
 use crate::oauth::{HERE, ISSUER, with};
@@ -55,6 +56,11 @@ fn table() -> StaticTokens {
 
 /// A server where `read` grants read-only tools, `write` some more, `all` nearly everything.
 pub(crate) fn scoped(kit: &Kit) -> McpServer {
+    with_scopes(kit, server(kit)).build().unwrap()
+}
+
+/// Adds an authorization server, its scopes, and what they open.
+pub(crate) fn with_scopes(kit: &Kit, server: McpServerBuilder) -> McpServerBuilder {
     kit.registry.add(vec![whoami::tool(), format_disk::tool()]).unwrap();
     let oauth = ResourceServer::new(HERE, table())
         .authorization_server(ISSUER)
@@ -62,12 +68,10 @@ pub(crate) fn scoped(kit: &Kit) -> McpServer {
         .scope("read", ScopeRule::read_only())
         .scope("write", ScopeRule::names(["fail", "erase", "ledger", "wait"]))
         .implies("all", ["read"]);
-    server(kit)
+    server
         .oauth(oauth)
         .resource(ServedResource::new("shop://notes", notes::tool()))
         .resource(ServedResource::new("shop://ledger", ledger::tool()))
-        .build()
-        .unwrap()
 }
 
 async fn ask(served: &RunningServer, token: &str, method: &str, params: Value) -> HttpAnswer {

@@ -8,6 +8,7 @@ use futures::{FutureExt as _, StreamExt as _};
 use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use toolwright_chat::{ModelError, ModelErrorKind};
+use toolwright_core::__internal::user_agent;
 
 use super::{Transport, WireMethod, WireRequest, WireResponse, offline};
 
@@ -54,15 +55,21 @@ impl HttpTransport {
         if let Some(client) = cell.get() {
             return Ok(client.clone());
         }
+        if cfg!(not(feature = "tls")) && request.url.scheme() == "https" {
+            let message = "for https://, enable the feature `tls` of toolwright";
+            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
+        }
         // Fails if the program has installed a provider already, which serves as well.
+        #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
-            .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
+            .user_agent(user_agent())
             .connect_timeout(self.connect_timeout)
             .redirect(reqwest::redirect::Policy::none());
         if is_loopback {
             builder = builder.no_proxy();
         }
+        #[cfg(feature = "tls")]
         if is_plain {
             builder = builder.tls_certs_only([]);
         }

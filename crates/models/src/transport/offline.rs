@@ -20,17 +20,17 @@ static LIVE_REQUESTS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
 /// # Examples
 ///
 /// ```
-/// use futures::TryStreamExt as _;
-/// use toolwright_chat::{Model as _, ModelErrorKind, ModelEvent, ModelRequest};
-/// use toolwright_core::Secret;
-/// use toolwright_models::{Vendor, forbid_live_requests};
+/// use toolwright::chat::{Model as _, ModelErrorKind, ModelEvent, ModelRequest};
+/// use toolwright::futures::TryStreamExt as _;
+/// use toolwright::Secret;
+/// use toolwright::models::{Vendor, forbid_live_requests};
 ///
 /// forbid_live_requests();
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let model = Vendor::by_name("openai")?.model("gpt-5").api_key(Secret::new("a key")).build()?;
 /// let events: Result<Vec<ModelEvent>, _> = model.stream(ModelRequest::default()).try_collect().await;
 /// assert_eq!(events.unwrap_err().kind, ModelErrorKind::Forbidden);
-/// # Ok::<(), toolwright_chat::ModelError>(()) })?;
+/// # Ok::<(), toolwright::chat::ModelError>(()) })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn forbid_live_requests() {

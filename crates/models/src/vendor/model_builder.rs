@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use toolwright_chat::{Model, ModelError, ModelErrorKind, ModelId};
 use toolwright_core::{Config, Secret};
+use toolwright_search::Embedder;
 
 use super::Vendor;
-use crate::client::{ConnectionSettings, RemoteModel, Timeouts};
+use crate::client::{ConnectionSettings, RemoteEmbedder, RemoteModel, Timeouts};
 #[cfg(feature = "http")]
 use crate::transport::HttpTransport;
 use crate::transport::Transport;
 
-/// Builds the client of a model; made by [`Vendor::model`] or [`ModelBuilder::for_model`].
+/// Builds the client of a model; made by a function of its vendor such as [`openai`](crate::openai), by
+/// [`Vendor::model`] or by [`ModelBuilder::for_model`].
 ///
-/// Settings and environment variables are read only after [`ModelBuilder::config`]. The first of these that is set and not
-/// blank counts:
+/// Environment variables are those of the process, and there is no config file, unless [`ModelBuilder::config`] sets both.
+/// The first of these that is set and not blank counts:
 ///
 /// | | API key | base URL | headers |
 /// |---|---|---|---|
@@ -31,14 +33,11 @@ use crate::transport::Transport;
 /// # Examples
 ///
 /// ```
-/// use toolwright_core::{Config, ConfigSources};
-/// use toolwright_models::Vendor;
+/// use toolwright::models;
 ///
-/// let environment = [("ANTHROPIC_API_KEY".to_owned(), "a key".to_owned())];
-/// let config = Config::load(ConfigSources::new().environment(environment))?.config;
-/// let model = Vendor::by_name("anthropic")?.model("claude-sonnet-4-5").config(&config).build()?;
-/// assert_eq!(model.id().to_string(), "anthropic:claude-sonnet-4-5");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let model = models::openai("gpt-5").base_url("https://proxy.example/v1").api_key("a key").build()?;
+/// assert_eq!(model.id().to_string(), "openai:gpt-5");
+/// # Ok::<(), toolwright::chat::ModelError>(())
 /// ```
 #[derive(Clone)]
 #[must_use]
@@ -87,8 +86,8 @@ impl ModelBuilder {
     }
 
     /// Sets the API key.
-    pub fn api_key(mut self, key: Secret) -> Self {
-        self.api_key = Some(key);
+    pub fn api_key(mut self, key: impl Into<Secret>) -> Self {
+        self.api_key = Some(key.into());
         self
     }
 
@@ -110,6 +109,12 @@ impl ModelBuilder {
         self
     }
 
+    /// Sets how often a request is retried after a transient error, 3 times by default.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.timeouts.retries = retries;
+        self
+    }
+
     /// Sets the transport; the default is an [`HttpTransport`](crate::HttpTransport).
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.transport = Some(Arc::new(transport));
@@ -122,7 +127,7 @@ impl ModelBuilder {
         self
     }
 
-    /// Reads settings and environment variables for everything that is not set with the builder.
+    /// Sets the settings and environment variables for everything that is not set with the builder.
     pub fn config(mut self, config: &Config) -> Self {
         self.config = Some(config.clone());
         self
@@ -134,20 +139,58 @@ impl ModelBuilder {
     ///
     /// A required API key or base URL is missing, or a setting is invalid.
     pub fn build(self) -> Result<Arc<dyn Model>, ModelError> {
+        let (vendor, model_name) = (self.vendor, self.model_name.clone());
+        let id = ModelId::new(vendor.name, model_name);
+        let connection = self.connection()?;
+        Ok(Arc::new(RemoteModel::new(id, vendor.protocol(), connection)?))
+    }
+
+    /// Builds an embedder for a search over tools; it connects with its first request.
+    ///
+    /// It uses `/embeddings` of the vendors that implement OpenAI's API, and `/api/embed` of Ollama, with the same settings as a
+    /// model of the vendor.
+    ///
+    /// # Errors
+    ///
+    /// The vendor has no such endpoint, a required API key or base URL is missing, or a setting is invalid.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::models;
+    ///
+    /// let embedder = models::ollama("all-minilm").build_embedder()?;
+    /// assert!(models::anthropic("claude").api_key("a key").build_embedder().is_err());
+    /// # Ok::<(), toolwright::chat::ModelError>(())
+    /// ```
+    pub fn build_embedder(self) -> Result<Arc<dyn Embedder>, ModelError> {
+        let (vendor, model_name) = (self.vendor, self.model_name.clone());
+        let Some(shape) = vendor.embedding_shape() else {
+            let message = format!(
+                "{} has no embeddings: name a model of openai, ollama or another vendor with OpenAI's API",
+                vendor.name
+            );
+            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
+        };
+        let connection = self.connection()?;
+        let protocol = vendor.protocol();
+        let embedder = RemoteEmbedder::new(vendor.name, model_name, shape, protocol, connection)?;
+        Ok(Arc::new(embedder))
+    }
+
+    fn connection(self) -> Result<ConnectionSettings, ModelError> {
         let (base_url, headers) = self.resolve_endpoint()?;
-        let id = ModelId::new(self.vendor.name, self.model_name);
         let transport = match self.transport {
             Some(transport) => transport,
             None => default_transport(&self.timeouts)?,
         };
-        let connection = ConnectionSettings {
+        Ok(ConnectionSettings {
             base_url,
             headers,
             transport,
             timeouts: self.timeouts,
             streaming: self.streaming,
-        };
-        Ok(Arc::new(RemoteModel::new(id, self.vendor.protocol(), connection)?))
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Resolves the base URL, API key and headers of a [`ModelBuilder`] from its own values, settings and the vendor's row.
 
 use toolwright_chat::{ModelError, ModelErrorKind};
-use toolwright_core::{Origin, Secret};
+use toolwright_core::{Config, ConfigError, ConfigSources, Origin, Secret};
 use url::Url;
 
 use super::ModelBuilder;
@@ -98,9 +98,7 @@ impl ModelBuilder {
     }
 
     fn configured_headers(&self) -> Result<Vec<(String, Secret)>, ModelError> {
-        let Some(config) = &self.config else {
-            return Ok(Vec::new());
-        };
+        let config = self.effective_config()?;
         let section = config.section(&format!("models.{}.headers", self.vendor.name));
         let names: Vec<String> = section.keys_under("").into_iter().map(str::to_owned).collect();
         let mut headers = Vec::new();
@@ -118,9 +116,7 @@ impl ModelBuilder {
         key: &str,
         variable: Option<&str>,
     ) -> Result<Option<(Secret, bool)>, ModelError> {
-        let Some(config) = &self.config else {
-            return Ok(None);
-        };
+        let config = self.effective_config()?;
         let key = self.setting_key(key);
         let setting = config.secret(&key).map_err(config_error)?;
         let precedes_variable =
@@ -131,6 +127,16 @@ impl ModelBuilder {
             true => setting.or_else(from_variable),
             false => from_variable().or(setting),
         })
+    }
+
+    fn effective_config(&self) -> Result<Config, ModelError> {
+        match &self.config {
+            Some(config) => Ok(config.clone()),
+            None => {
+                let loaded = Config::load(ConfigSources::from_process()).map_err(config_error)?;
+                Ok(loaded.config)
+            }
+        }
     }
 
     fn setting_key(&self, key: &str) -> String {
@@ -144,14 +150,13 @@ impl ModelBuilder {
             "api_key" => (Some(vendor.api_key_variable), self.setting_key("key")),
             _ => (vendor.base_url_variable, self.setting_key("base_url")),
         };
-        match (&self.config, variable) {
-            (Some(_), Some(variable)) => format!("set {variable}, or {key} in the config file"),
-            (Some(_), None) => format!("set {key} in the config file"),
-            (None, _) => {
-                format!(
-                    "set it with `ModelBuilder::{method}`, or read it with `ModelBuilder::config`"
-                )
-            }
+        let other = match &self.config {
+            Some(_) => format!("{key} in the config file"),
+            None => format!("it with `ModelBuilder::{method}`"),
+        };
+        match variable {
+            Some(variable) => format!("set {variable}, or {other}"),
+            None => format!("set {other}"),
         }
     }
 }
@@ -165,6 +170,6 @@ fn is_header_value_byte(byte: u8) -> bool {
     byte == b'\t' || !byte.is_ascii_control()
 }
 
-fn config_error(error: toolwright_core::ConfigError) -> ModelError {
+pub(crate) fn config_error(error: ConfigError) -> ModelError {
     ModelError::new(ModelErrorKind::BadRequest, error.to_string())
 }

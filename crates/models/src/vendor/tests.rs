@@ -66,7 +66,7 @@ fn every_vendor_has_a_name_of_its_own_and_a_row_that_works() {
         assert!(later.into_iter().all(|other| other.name != vendor.name));
         assert_eq!(vendor.base_url.is_none(), vendor.name.starts_with("azure"));
         let base = vendor.base_url.unwrap_or("https://mine.openai.azure.com");
-        let model = vendor.model("m").base_url(base).api_key(Secret::new("a key"));
+        let model = vendor.model("m").base_url(base).api_key("a key");
         assert_eq!(model.build().unwrap().id().vendor, vendor.name);
         if vendor.base_url.is_some_and(|base| base.starts_with("http:")) {
             assert!(!vendor.requires_api_key && vendor.model("m").build().is_ok());
@@ -95,8 +95,6 @@ fn a_missing_key_names_its_variable_and_its_setting() {
         error.message,
         "anthropic needs a key: set ANTHROPIC_API_KEY, or models.anthropic.key in the config file"
     );
-    let error = build_error(vendor.model("m").api_key(Secret::new("")));
-    assert!(error.message.contains("ModelBuilder::api_key"), "{error}");
 }
 
 #[test]
@@ -139,8 +137,7 @@ fn the_builder_precedes_our_variables_the_vendors_variables_and_the_file() {
     ] {
         let builder = groq.model("m").config(&config);
         assert_eq!(host_and_key(builder.clone()), (host.to_owned(), key.to_owned()));
-        let explicit =
-            builder.base_url("https://explicit.example").api_key(Secret::new("explicit"));
+        let explicit = builder.base_url("https://explicit.example").api_key("explicit");
         assert_eq!(
             host_and_key(explicit),
             ("explicit.example".to_owned(), "Bearer explicit".to_owned())
@@ -158,8 +155,7 @@ fn each_vendor_has_its_header_for_the_key() {
         ("vllm", "authorization", "Bearer a key"),
     ] {
         let builder = Vendor::by_name(vendor).unwrap().model("m");
-        let request =
-            sent_request(builder.api_key(Secret::new("a key\n")).base_url("https://there.example"));
+        let request = sent_request(builder.api_key("a key\n").base_url("https://there.example"));
         assert_eq!(request.header(header), Some(value), "{vendor}");
         assert!(!format!("{request:?}").contains("a key"), "{request:?}");
     }
@@ -175,18 +171,16 @@ fn headers_come_from_settings_and_from_here() {
     assert_eq!(request.header("x-b"), Some("1"));
     // An own header for the key replaces the key.
     assert_eq!(request.header("authorization"), Some("Basic abc"));
-    let error = build_error(openai.api_key(Secret::new("k")).header("x\n", "1"));
+    let error = build_error(openai.api_key("k").header("x\n", "1"));
     assert!(error.message.contains("no header may"), "{error}");
 }
 
 #[test]
 fn a_list_that_the_protocol_needs_is_added_to() {
-    let groups = [("MCP.name", "wiki"), ("MCP.url", "https://wiki.example")];
-    let group = config(&[], &groups).mcp_servers().unwrap().remove(0);
     let mut request = ModelRequest::default();
-    request.hosted_tools = vec![HostedTool::Mcp(group)];
+    request.hosted_tools = vec![HostedTool::mcp("wiki", "https://wiki.example").into()];
     let builder = Vendor::by_name("anthropic").unwrap().model("m");
-    let builder = builder.api_key(Secret::new("k")).header("Anthropic-Beta", "mine");
+    let builder = builder.api_key("k").header("Anthropic-Beta", "mine");
     let beta = |request: &WireRequest| request.header("anthropic-beta").unwrap().to_owned();
     assert_eq!(beta(&sent_request_for(builder.clone(), request)), "mcp-client-2025-11-20,mine");
     assert_eq!(beta(&sent_request(builder)), "mine");
@@ -217,7 +211,7 @@ fn a_key_is_sent_unencrypted_only_to_a_trusted_base_url() {
 #[test]
 fn a_base_may_have_a_query_and_a_slash_at_its_end() {
     let gemini = Vendor::by_name("gemini").unwrap().model("gemini-3-pro");
-    let gemini = gemini.api_key(Secret::new("k")).base_url("https://proxy.example/g/?team=blue");
+    let gemini = gemini.api_key("k").base_url("https://proxy.example/g/?team=blue");
     assert_eq!(
         sent_request(gemini.clone()).url.as_str(),
         "https://proxy.example/g/v1beta/models/gemini-3-pro:streamGenerateContent?team=blue&alt=sse"
@@ -231,7 +225,7 @@ fn a_base_may_have_a_query_and_a_slash_at_its_end() {
 #[test]
 fn nothing_is_shown_that_is_a_secret() {
     let builder = Vendor::by_name("openai").unwrap().model("m");
-    let builder = builder.api_key(Secret::new("hunter2")).header("x-key", "hunter3");
+    let builder = builder.api_key("hunter2").header("x-key", "hunter3");
     assert!(!format!("{builder:?}").contains("hunter"));
 }
 

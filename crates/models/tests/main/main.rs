@@ -12,6 +12,8 @@ mod conformance;
 mod canned_transport;
 mod collected_events;
 mod corpus;
+mod embeddings;
+mod fallback;
 mod http;
 mod protocol_fixture;
 mod protocols;

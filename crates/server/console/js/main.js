@@ -2,29 +2,39 @@
 
 import { h, button, emptyState, setAttribute, setChildren, setText } from "./ui/dom.js";
 import { icon } from "./ui/icons.js";
-import { api, decodeSegment, storeToken, takeTokenFromUrl } from "./net/api-client.js";
+import { api, decodeSegment, SERVER_URL, storeToken, takeTokenFromUrl } from "./net/api-client.js";
 import { waitForServer } from "./net/reconnect.js";
+import { account } from "./shell/account.js";
 import { chatPage } from "./chat/chat-page.js";
 import { inlineCode } from "./ui/inline-code.js";
+import { externalLink } from "./ui/link.js";
 import { conversationList, exportConversation } from "./shell/conversation-list.js";
 import { modelName } from "./ui/format.js";
 import { promptsPage } from "./tools/prompts-page.js";
+import { loadConnections } from "./state/connections.js";
+import { quotaStatus } from "./shell/quota-status.js";
 import { shortcuts } from "./shell/shortcuts.js";
+import { signInPage, takeSignInFailure } from "./shell/sign-in-page.js";
 import { themeSwitch } from "./shell/theme-switch.js";
 import { toolsPage } from "./tools/tools-page.js";
+import { acceptPage } from "./sharing/accept-page.js";
+import { adminPage } from "./sharing/admin-page.js";
+import { approvalsPage } from "./sharing/approvals-page.js";
 import { sidebarDrawer } from "./shell/sidebar-drawer.js";
 import { MISLEADING, escapeText } from "./ui/escape.js";
 
 takeTokenFromUrl();
+const signInFailure = takeSignInFailure();
 
 const app = {
   info: null,
   tools: null,
+  me: null,
   loading: null,
-  /** Loads the info and the tools, once. */
+  /** Loads the info, the tools and the account, once. */
   load() {
-    this.loading ??= Promise.all([api.info(), api.tools()]).then(
-      ([info, tools]) => Object.assign(this, { info, tools }),
+    this.loading ??= Promise.all([api.info(), api.tools(), api.me(), loadConnections()]).then(
+      ([info, tools, me]) => Object.assign(this, { info, tools, me }),
       (error) => {
         this.loading = null;
         throw error;
@@ -33,8 +43,19 @@ const app = {
     return this.loading;
   },
   specOf: (name) => app.tools?.find((tool) => tool.name === name),
+  /** Returns true if these approvers include this person, for a call of its own. */
+  mayApprove: (approvers) => approvers.some((rule) => ownRules().includes(rule)),
+  /** Shows the number of calls of others that wait for a decision. */
+  setApprovals(count) {
+    approvalsLink.hidden = !count && current.page !== "approvals";
+    setText(approvalsLink.querySelector(".count"), count ? String(count) : "");
+  },
   navigate: (hash) => (location.hash = hash),
-  refreshConversations: () => conversationNav.refresh(),
+  /** After a message or an answer: the list and the quota have changed. */
+  refreshConversations() {
+    quota.refresh();
+    return conversationNav.refresh();
+  },
   setRunning: (running) => conversationNav.setRunning(running),
   updateHeader: () => drawHeader(),
   /** Inserts a rendered prompt into the chat: as editable text if its role is user, else as an attachment. */
@@ -50,23 +71,57 @@ const app = {
 const conversationNav = conversationList({
   onRefreshed: () => drawHeader(),
   onRemoved: (id) => id === current.id && app.navigate("#/"),
+  hasPeople: () => Boolean(app.me?.subject),
 });
-const pages = { chat: chatPage(app), tools: toolsPage(app), prompts: promptsPage(app) };
+const pages = {
+  chat: chatPage(app),
+  tools: toolsPage(app),
+  prompts: promptsPage(app),
+  approvals: approvalsPage(app),
+  share: acceptPage(app),
+  all: adminPage(),
+};
+const approvalsLink = /** @type {any} */ (document.querySelector('[data-page="approvals"]'));
+const adminLink = /** @type {any} */ (document.querySelector('[data-page="all"]'));
+const people = document.getElementById("people");
+const brandTitle = document.title;
+const brandLinks = document.getElementById("brand-links");
 const heading = document.getElementById("heading");
 const modelLabel = document.getElementById("model");
 const main = document.getElementById("main");
 const headerButtons = document.getElementById("header-buttons");
 const drawer = sidebarDrawer();
+const quota = quotaStatus();
 const theme = themeSwitch();
 let current = { page: "chat", id: null };
 let lastChatHash = "#/";
 
-/** Parses the hash: `#/`, `#/c/ID`, `#/tools`, `#/tools/NAME` or `#/prompts`. */
+/** The rules of approvers that include this person. */
+function ownRules() {
+  if (!app.me?.subject) return ["owner"];
+  return ["owner", `subject:${app.me.subject}`, ...app.me.roles.map((role) => `role:${role}`)];
+}
+
+/** Asks for the calls of others that wait for a decision of this person. */
+async function refreshApprovals() {
+  if (!app.me?.subject) return;
+  try {
+    app.setApprovals((await api.approvals()).length);
+  } catch {
+    // The page shows the error.
+  }
+}
+
+/**
+ * Parses the hash: `#/`, `#/c/ID`, `#/tools`, `#/tools/NAME`, `#/prompts`, `#/approvals`, `#/share/TOKEN` or `#/all`.
+ */
 function route() {
   const [, first = "", second = ""] = location.hash.split("/");
   const name = decodeSegment(second);
   if (first === "tools") return { page: "tools", id: name || null };
   if (first === "prompts") return { page: "prompts", id: null };
+  if (first === "approvals" || first === "all") return { page: first, id: null };
+  if (first === "share" && name) return { page: "share", id: name };
   return { page: "chat", id: first === "c" && name ? name : null };
 }
 
@@ -92,11 +147,20 @@ function chatTitle() {
 }
 
 function drawHeader() {
-  const title = { tools: "Tools", prompts: "Prompts", chat: current.id ? chatTitle() : "New conversation" }[
-    current.page
-  ];
+  const title = {
+    tools: "Tools",
+    prompts: "Prompts",
+    approvals: "Approvals",
+    share: "A shared conversation",
+    all: "All conversations",
+    chat: current.id ? chatTitle() : "New conversation",
+  }[current.page];
+  const names = current.page === "chat" && current.id ? pages.chat.participants() : [];
+  const isReadOnly = current.page === "chat" && current.id && !pages.chat.isMissing() && !pages.chat.mayWrite();
+  const notes = [isReadOnly && "Read only", names.length > 1 && `Here: ${names.join(", ")}`];
+  setText(people, notes.filter(Boolean).join(" · "), MISLEADING);
   setText(heading, title, MISLEADING);
-  document.title = `${escapeText(title, MISLEADING)} · Toolwright`;
+  document.title = `${escapeText(title, MISLEADING)} · ${brandTitle}`;
   headerButtons.hidden = current.page !== "chat" || !current.id || pages.chat.isMissing();
 }
 
@@ -105,10 +169,7 @@ async function start(isTokenEntered = false) {
   try {
     await app.load();
   } catch (error) {
-    if (error.status === 401) {
-      setChildren(main, tokenForm(isTokenEntered));
-      return void document.getElementById("token").focus();
-    }
+    if (error.status === 401) return askWhoItIs(isTokenEntered);
     if (error.kind === "offline") waitForServer().then(() => app.info || start());
     const retryButton = button("Try again", { kind: "primary", on: { click: () => start() } });
     const notice = emptyState("The server cannot be reached", h("p", {}, error.message), retryButton);
@@ -118,10 +179,27 @@ async function start(isTokenEntered = false) {
   setText(modelLabel, modelName(app.info.model));
   setAttribute(modelLabel, "title", app.info.model?.why ?? "");
   pages.chat.composer.setModels(app.info);
+  const { links } = app.info.console;
+  setChildren(
+    brandLinks,
+    links.map(({ label, url }) => externalLink(url, [label], SERVER_URL)),
+  );
+  brandLinks.hidden = !links.length;
   version.textContent = app.info.version;
+  accountButton.show(app.me);
   version.title = `Conversations are kept in ${app.info.store}`;
+  quota.refresh();
+  adminLink.hidden = !(app.me.subject && app.me.roles.includes("admin"));
   await conversationNav.refresh();
+  refreshApprovals();
   show();
+}
+
+/** Shows the providers to sign in with, and the form for a token if the server takes one. */
+async function askWhoItIs(isTokenEntered) {
+  const { providers, token } = await api.providers().catch(() => ({ providers: [], token: true }));
+  setChildren(main, signInPage(providers, signInFailure, token ? tokenForm(isTokenEntered) : null));
+  /** @type {HTMLElement} */ (main.querySelector(providers.length ? "a.button" : "#token")).focus();
 }
 
 function tokenForm(wasRejected) {
@@ -166,6 +244,8 @@ const keyboardShortcuts = shortcuts([
   ["l", "Light or dark", () => theme.toggle()],
 ]);
 const version = h("span", { class: "quiet version" });
+const accountButton = account();
+document.getElementById("sidebar-buttons").before(quota.node, accountButton.node);
 document
   .getElementById("sidebar-buttons")
   .append(
@@ -180,10 +260,15 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   main.focus();
 });
 // Other tabs and programs also create conversations.
-document.addEventListener("visibilitychange", () => app.info && !document.hidden && conversationNav.refresh());
+document.addEventListener("visibilitychange", () => {
+  if (!app.info || document.hidden) return;
+  conversationNav.refresh();
+  refreshApprovals();
+});
 addEventListener("hashchange", () => {
   if (!app.info) return;
   show();
+  refreshApprovals();
   // Navigation moves the focus to the new page.
   if (current.page === "chat") pages.chat.composer.autofocus();
   else main.focus();

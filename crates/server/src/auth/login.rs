@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::{ConnectInfo, OriginalUri, State};
+use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use serde_json::json;
 use toolwright_auth::AccessDenied;
 
 use crate::auth::request_context::{Credential, RequestContext};
 use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
-use crate::http::{ApiState, body};
+use crate::http::public_url::{base_path, server_url};
+use crate::http::{body, json_response};
 
 /// The largest body, in bytes: a token in a JSON object.
 const MAX_BODY_BYTES: usize = 4 << 10;
@@ -25,33 +27,63 @@ struct LoginRequest {
 }
 
 pub(crate) async fn log_in(
-    State(state): State<ApiState>,
+    State(app): State<Arc<ServerState>>,
+    OriginalUri(original): OriginalUri,
+    uri: Uri,
     peer: Option<Extension<ConnectInfo<SocketAddr>>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let app: &Arc<ServerState> = &state.server;
     let address = peer.map(|Extension(ConnectInfo(peer))| peer.ip());
     let request: LoginRequest =
         body::read_json_up_to(MAX_BODY_BYTES, &app.limits, &headers, body).await?;
     let mut authorization = HeaderValue::try_from(format!("Bearer {}", request.token.trim()))
         .map_err(|_| ErrorResponse::bad_request("a token is made of visible characters"))?;
     authorization.set_sensitive(true);
-    app.login_attempts.record_attempt(address).map_err(|wait| {
+    app.login_attempts.record_attempt(address).await.map_err(|wait| {
         let message = "too many wrong tokens came from this address: wait a minute";
         ErrorResponse::too_many_requests(message).with_retry_after(wait)
     })?;
-    let admitted = app.auth.authenticate(Some(&authorization)).await;
+    let head = Request::builder().header(header::AUTHORIZATION, authorization.clone()).body(());
+    let (head, ()) = head.map_err(ErrorResponse::unencodable)?.into_parts();
+    let admitted = app.auth.authenticate(&head).await;
     let is_unauthorized = |denied: &AccessDenied| denied.status() == StatusCode::UNAUTHORIZED;
     if !admitted.as_ref().is_err_and(is_unauthorized) {
-        app.login_attempts.undo_attempt(address);
+        app.login_attempts.undo_attempt(address).await;
     }
-    let context = RequestContext::new(admitted?, Credential::default());
-    let cookie = app.cookie_sessions.issue(context.owner(), authorization)?;
+    let context = RequestContext::new(admitted?, Credential::none(&app.auth));
+    let path = base_path(&app, &headers, &original, &uri);
+    let cookie = app.cookie_sessions.issue(&context.owner(), authorization, &path).await?;
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
-pub(crate) async fn log_out(State(state): State<ApiState>, headers: HeaderMap) -> Response {
-    let cookie = state.server.cookie_sessions.revoke(&headers);
-    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
+/// Ends the session of the cookie; the response names the address where the person signs out of the provider, too.
+pub(crate) async fn log_out(
+    State(app): State<Arc<ServerState>>,
+    OriginalUri(original): OriginalUri,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ErrorResponse> {
+    let path = base_path(&app, &headers, &original, &uri);
+    let ended = app.cookie_sessions.revoke(&headers, &path).await?;
+    let cookie = [(header::SET_COOKIE, ended.set_cookie)];
+    let Some(person) = ended.signed_in else {
+        return Ok((StatusCode::NO_CONTENT, cookie).into_response());
+    };
+    let Some(provider) = app.sign_in.find(&person.provider) else {
+        return Ok((StatusCode::NO_CONTENT, cookie).into_response());
+    };
+    if let Some(token) = person.refresh_token() {
+        provider.revoke(&token).await;
+    }
+    // Below a prefix the console has no slash at its end.
+    let slash = if path == "/" { "/" } else { "" };
+    let return_to = format!("{}{slash}", server_url(&app, &headers, &path)?);
+    match provider.sign_out_url(person.id_token().as_ref(), &return_to).await {
+        Some(url) => {
+            let response = json_response(StatusCode::OK, &json!({ "logout": url }))?;
+            Ok((cookie, response).into_response())
+        }
+        None => Ok((StatusCode::NO_CONTENT, cookie).into_response()),
+    }
 }

@@ -1,6 +1,4 @@
 //! Middleware that authenticates a request before its body is read, and adds its [`RequestContext`].
-//!
-//! One [`Authenticator`](toolwright_auth::Authenticator) decides for every path.
 
 use std::sync::Arc;
 
@@ -8,31 +6,85 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use toolwright_auth::AccessDenied;
+use toolwright_auth::{AccessDenied, Authenticator};
 
 use super::cors;
 use crate::auth::request_context::{Credential, RequestContext};
 use crate::auth::session_cookie::CookieSession;
 use crate::endpoint::server_state::ServerState;
-use crate::http::console;
+use crate::http::cookie::append_cookies;
 use crate::http::error_response::ErrorResponse;
+
+/// What protects a group of routes.
+#[derive(Clone)]
+pub(crate) struct Guard {
+    pub(crate) server: Arc<ServerState>,
+    /// Its principals call the tools that these routes offer.
+    pub(crate) auth: Authenticator,
+    pub(crate) access: Access,
+}
+
+/// Who may use a group of routes.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Access {
+    /// Requests with a credential.
+    Credential,
+    /// As [`Credential`](Self::Credential); requests with a token may name any host, because monitoring programs address a node
+    /// by its IP address.
+    Monitoring,
+    /// All requests.
+    Public,
+    /// All requests: the files of a page that asks for a token. If the program has a login page, those with a credential.
+    Page,
+    /// Requests with a credential other than a cookie: MCP clients send tokens, and pages must not reach these routes. The MCP
+    /// server rejects in its own format; it has the same authenticator, which does not verify a token twice.
+    Mcp,
+}
+
+impl Guard {
+    pub(crate) fn new(server: &Arc<ServerState>, auth: &Authenticator) -> Self {
+        Self { server: Arc::clone(server), auth: auth.clone(), access: Access::Credential }
+    }
+}
 
 /// Authenticates a request and runs it; adds security headers to the response.
 pub(crate) async fn authenticate(
-    State(app): State<Arc<ServerState>>,
+    State(guard): State<Guard>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    // MCP clients send tokens; accepting cookies would expose `/mcp` to requests of pages.
-    let session = match is_path_under(request.uri().path(), "/mcp") {
-        true => None,
-        false => app.cookie_sessions.insert_authorization(request.headers_mut()),
+    let server = &guard.server;
+    let session = match guard.access {
+        Access::Mcp => {
+            request.headers_mut().remove(header::COOKIE);
+            Ok(None)
+        }
+        Access::Credential | Access::Monitoring => {
+            server.cookie_sessions.insert_authorization(&mut request, true).await
+        }
+        // People whose session is not accepted must be able to sign in again.
+        Access::Public => Ok(None),
+        // These routes are there without a credential, too; their responses may be cached.
+        Access::Page => {
+            let session = server.cookie_sessions.insert_authorization(&mut request, false).await;
+            Ok(session.unwrap_or_default())
+        }
     };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let origin = cors::allowed_origin(&app.allowed_origins, request.headers());
-    let mut response = authenticate_and_run(&app, request, session, origin.is_some(), next).await;
+    let origin = cors::allowed_origin(&server.allowed_origins, request.headers());
+    let mut set_cookie = None;
+    let mut response = match session {
+        Ok(found) => {
+            let session = found.map(|found| {
+                set_cookie = found.set_cookie;
+                found.session
+            });
+            authenticate_and_run(&guard, request, session, origin.is_some(), next).await
+        }
+        Err(error) => ErrorResponse::from(error).into_response(),
+    };
     let status = response.status().as_u16();
-    app.metrics.record_response(status);
+    server.metrics.record_response(status);
     tracing::debug!(%method, path, status, "a request is answered");
     let headers = response.headers_mut();
     for (name, value) in [
@@ -45,59 +97,66 @@ pub(crate) async fn authenticate(
     if let Some(origin) = origin {
         cors::add_cors_headers(origin, headers);
     }
+    append_cookies(&mut response, set_cookie);
     response
 }
 
 /// Runs an authenticated request; `may_read` if its origin is allowed to read responses.
 async fn authenticate_and_run(
-    app: &ServerState,
+    guard: &Guard,
     request: Request,
     session: Option<CookieSession>,
     may_read: bool,
     next: Next,
 ) -> Response {
     let (mut head, body) = request.into_parts();
-    let admitted = app.auth.authenticate_request(&mut head).await;
+    let admitted = match guard.access == Access::Monitoring && session.is_none() {
+        true => guard.auth.authenticate_program(&mut head).await,
+        false => guard.auth.authenticate_request(&mut head).await,
+    };
+    let admitted = admitted.map(|principal| {
+        RequestContext::new(principal, Credential::new(&guard.auth, &head, session))
+    });
     let mut request = Request::from_parts(head, body);
-    let (method, path) = (request.method(), request.uri().path());
     let denied_status = admitted.as_ref().err().map(AccessDenied::status);
-    if is_cross_origin(method, request.headers()) {
+    if is_cross_origin(request.method(), request.headers()) {
         let message = "a page of another origin has sent this request";
         return ErrorResponse::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
     }
     if may_read
         && denied_status != Some(StatusCode::FORBIDDEN)
-        && let Some(answer) = cors::preflight_response(method, request.headers())
+        && let Some(answer) = cors::preflight_response(request.method(), request.headers())
     {
         return answer;
     }
-    if is_path_under(path, "/mcp") || is_path_under(path, "/.well-known") {
-        // The MCP server rejects in its own format; it has the same authenticator, which does not verify a token twice.
-        return next.run(request).await;
-    }
+    let is_unauthorized = denied_status == Some(StatusCode::UNAUTHORIZED);
     match admitted {
-        Ok(principal) => {
+        _ if guard.access == Access::Mcp => next.run(request).await,
+        Ok(context) => {
             // Handlers see a principal, not its token; long-lived connections verify the credential again by themselves.
-            let authorization = request.headers_mut().remove(header::AUTHORIZATION);
-            let credential = Credential { authorization, cookie_session: session };
-            request.extensions_mut().insert(RequestContext::new(principal, credential));
+            request.headers_mut().remove(header::AUTHORIZATION);
+            request.extensions_mut().insert(context);
             next.run(request).await
         }
-        // Public paths need no credential, among them the page that asks for the token.
-        Err(_) if denied_status == Some(StatusCode::UNAUTHORIZED) && is_public(path) => {
-            next.run(request).await
+        Err(_) if is_unauthorized && guard.access == Access::Public => next.run(request).await,
+        Err(_) if is_unauthorized && let Some(page) = login_page(guard, &request) => {
+            let headers = [
+                (header::LOCATION, page),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+            ];
+            (StatusCode::SEE_OTHER, headers).into_response()
         }
+        Err(_) if is_unauthorized && guard.access == Access::Page => next.run(request).await,
         Err(denied) => ErrorResponse::from(denied).into_response(),
     }
 }
 
-fn is_path_under(path: &str, prefix: &str) -> bool {
-    let rest = path.strip_prefix(prefix);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-fn is_public(path: &str) -> bool {
-    matches!(path, "/healthz" | "/readyz" | "/api/session") || console::is_console_path(path)
+/// The page of the program's own login, if this request loads a page.
+fn login_page(guard: &Guard, request: &Request) -> Option<HeaderValue> {
+    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let loads_page = *request.method() == Method::GET
+        && accepted.is_some_and(|accepted| accepted.contains("text/html"));
+    guard.server.login_page.clone().filter(|_| loads_page)
 }
 
 /// Returns true if a page of another origin has sent the request without an `Origin` header; another port of the same host

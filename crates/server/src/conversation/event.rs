@@ -4,14 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolwright_chat::ChatEvent;
 pub(crate) use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::{Content, Role};
 
+use crate::conversation::event_log::WireEvent;
+
 /// An event of a conversation; serializes as an object with a `type`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ConversationEvent {
@@ -22,7 +24,7 @@ pub enum ConversationEvent {
 }
 
 /// Events that the endpoint adds to those of the turn.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EndpointEvent {
@@ -34,7 +36,7 @@ pub enum EndpointEvent {
         /// The content of the message.
         content: Vec<Content>,
         /// The id of the entry after which the turn continues, if the message names one.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<String>,
     },
     /// A queued message was withdrawn.
@@ -56,10 +58,13 @@ pub enum EndpointEvent {
         /// The current activity.
         message: Option<String>,
     },
-    /// The number of connected clients has changed.
+    /// The number of connected clients or the people at them have changed.
     Peers {
         /// The number of clients now.
         count: usize,
+        /// The names of the people who are connected.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        participants: Vec<String>,
     },
     /// The turn failed.
     Error {
@@ -129,6 +134,16 @@ pub struct SequencedEvent {
 
 impl SequencedEvent {
     pub(crate) fn new(seq: Option<u64>, event: ConversationEvent, to: Option<PeerId>) -> Self {
+        Self::at_time(unix_millis_now(), seq, event, to)
+    }
+
+    /// An event of another node, at the time that it has there.
+    pub(crate) fn at_time(
+        at: u64,
+        seq: Option<u64>,
+        event: ConversationEvent,
+        to: Option<PeerId>,
+    ) -> Self {
         #[derive(Serialize)]
         struct Wire<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +151,6 @@ impl SequencedEvent {
             at: u64,
             event: &'a ConversationEvent,
         }
-        let at = unix_millis_now();
         let wire = Wire { seq, at, event: &event };
         let mut frame = match seq {
             Some(seq) => format!("id: {seq}\ndata: ").into_bytes(),
@@ -150,6 +164,12 @@ impl SequencedEvent {
         // Thousands of frames are kept until their turn ends.
         frame.shrink_to_fit();
         Self { seq, at, event, recipient: to, sse_frame: frame.into(), json }
+    }
+
+    /// The event as it is sent to other nodes.
+    pub(crate) fn to_wire(&self) -> WireEvent {
+        let (event, to) = (self.event.clone(), self.recipient.clone());
+        WireEvent { seq: self.seq, at: self.at, event, to }
     }
 
     /// The JSON that is sent: `{"seq": …, "at": …, "event": {…}}`; serialized once for all subscribers.

@@ -25,7 +25,9 @@ impl ExternalTranscript {
     /// Adds an event.
     pub(crate) fn on_event(&mut self, event: &ChatEvent) {
         match event {
-            ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
+            ChatEvent::TurnStarted { model, .. } | ChatEvent::Fallback { model, .. } => {
+                self.model = Some(model.clone())
+            }
             ChatEvent::Text { delta } => {
                 self.text.push_str(delta);
                 self.full_text.push_str(delta);

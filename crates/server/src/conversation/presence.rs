@@ -1,20 +1,38 @@
-//! The presence of a connected client in a conversation: the number of peers, and the handlers `on_ready` and
+//! The presence of a connected client in a conversation: the number of peers and their names, and the handlers `on_ready` and
 //! `on_disconnect`.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::event::{EndpointEvent, PeerId};
+use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::IncomingMessage;
 use crate::conversation::session::Session;
 use crate::endpoint::handler::ErasedHandler;
 
+/// A person who is connected to a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Participant {
+    /// The name that others see.
+    pub(crate) name: String,
+    pub(crate) subject: String,
+}
+
+impl Participant {
+    /// `None` for the operator, who has no name.
+    fn of(context: &RequestContext) -> Option<Self> {
+        let (name, subject) = (context.visible_name()?.to_owned(), context.subject()?.to_owned());
+        Some(Self { name, subject })
+    }
+}
+
 /// A connected client; dropping it disconnects.
 pub(crate) struct Presence {
     session: Session,
+    participant: Option<Participant>,
     room: Arc<Room>,
 }
 
@@ -22,19 +40,13 @@ impl Presence {
     /// Connects a client.
     pub(crate) fn join(room: &Arc<Room>, context: RequestContext, peer: Option<PeerId>) -> Self {
         let presence = Self {
+            participant: Participant::of(&context),
             session: Session::new(room, context, peer, CancellationToken::new()),
             room: Arc::clone(room),
         };
-        presence.publish_peer_count(room.add_peer());
+        room.add_peer(presence.participant.as_ref());
         presence.call_handler(room.endpoint.on_ready.as_ref());
         presence
-    }
-
-    /// Publishes the number of clients, where several principals share a conversation.
-    fn publish_peer_count(&self, count: usize) {
-        if self.room.endpoint.is_shared() {
-            self.room.publish(EndpointEvent::Peers { count }, None);
-        }
     }
 
     fn call_handler(&self, handler: Option<&ErasedHandler>) {
@@ -51,7 +63,7 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.publish_peer_count(self.room.remove_peer());
+        self.room.remove_peer(self.participant.as_ref());
         self.call_handler(self.room.endpoint.on_disconnect.as_ref());
     }
 }

@@ -35,8 +35,7 @@ impl Server {
             return Ok(0);
         };
         let time = unix_millis_now().saturating_sub(whole_millis(age));
-        // Under the name of this process, the lease of a turn that it runs could be acquired.
-        let holder = format!("{}-retention", self.state.node);
+        let holder = self.state.retention_node();
         let mut expired = ExpiredConversations::new(Arc::clone(store), holder, time);
         let mut count = 0;
         loop {
@@ -50,6 +49,7 @@ impl Server {
                 for endpoint in self.endpoints.iter() {
                     endpoint.reset_room(&summary.conversation).await;
                 }
+                self.state.send_deleted(&summary.conversation);
             }
         }
     }

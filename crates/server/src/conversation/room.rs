@@ -1,38 +1,34 @@
-//! A conversation in memory: its event log, the running turn, and the worker that takes the items of its inbox.
+//! A conversation in memory: its event log, its snapshots, and what it accepts into its inbox.
 
-use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use serde::Serialize;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
-use tokio_util::sync::DropGuard;
 use toolwright_chat::{
-    Append, Attended, Branch, ChatError, Entry, EntryBody, HeldLease, InboxBody, InboxHandler,
-    InboxItem, MessagePart, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TailEnd,
-    TurnRequest, TurnStatus, Usage, attend, branches, load_path, load_turn_status,
-    load_unfinished_turn, newest_path,
+    Append, Branch, Entry, EntryBody, HeldLease, InboxBody, InboxItem, MessagePart, Model, Owner,
+    PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest, Usage, branches,
+    is_turn_over, load_path, load_unfinished_turn, newest_path,
 };
 use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
+use crate::conversation::cluster::node_message::NodeMessage;
+use crate::conversation::cluster::room_link::RoomLink;
 use crate::conversation::event::{
     ConversationEvent, EndpointEvent, PeerId, SequencedEvent, unix_millis_now,
 };
-use crate::conversation::event_log::{EventLog, PartialStep};
-use crate::conversation::room_command::{CommandKind, LiveCommand, RoomCommand};
-use crate::conversation::turn::{CommandStatus, refuse_expired};
-use crate::conversation::turn_error::TurnError;
+use crate::conversation::event_log::{EventLog, EventSource, PartialStep};
+use crate::conversation::presence::Participant;
+use crate::conversation::room_command::{CommandKind, RoomCommand};
+use crate::conversation::room_worker::RoomWork;
 use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
 use crate::endpoint::path_template::PathParams;
-use crate::endpoint::runtime::LEASE_DURATION;
 use crate::endpoint::{EndpointRuntime, random_id};
 use crate::http::error_response::ErrorResponse;
 
@@ -58,167 +54,32 @@ pub(crate) struct Room {
     /// The position of the next event; wakes waiting subscribers.
     next_position: watch::Sender<u64>,
     work: Mutex<RoomWork>,
+    /// Notified when another node, or a stop, has added an item to the inbox.
+    pub(super) inbox_changed: Notify,
+    /// Notified when a running turn has sent a message, whose turn shares its permit.
+    pub(super) permit_lent: Notify,
+    /// The link to the other nodes; `None` if there are none.
+    pub(super) link: Option<RoomLink>,
     /// True once the turn that an earlier process left unfinished was resumed, or there was none.
     recovered: tokio::sync::Mutex<bool>,
     peer_count: AtomicUsize,
+    /// The people who are connected to this node, and the number of their clients.
+    participants: Mutex<BTreeMap<Participant, usize>>,
+    /// The number of clients and the people that were published last.
+    published_peers: Mutex<(usize, Vec<Participant>)>,
+    /// Counts the changes of who may use the conversation; wakes those who wait for the end of their access.
+    access_version: watch::Sender<u64>,
+    /// True if other principals than the owner have opened the conversation.
+    has_guests: AtomicBool,
     /// The model that the last message chose.
     chosen_model: Mutex<Option<Arc<dyn Model>>>,
     usage: tokio::sync::Mutex<Option<ConversationUsage>>,
+    /// True if another node has run turns since the usage was summed up.
+    pub(super) usage_is_stale: AtomicBool,
+    /// The term of the last lease that this node had.
+    pub(super) last_own_term: AtomicU64,
     /// The history of the request, if the conversation is not stored.
     pub(crate) unstored: Option<Arc<UnstoredConversation>>,
-}
-
-/// What this process does for the conversation.
-#[derive(Default)]
-struct RoomWork {
-    /// True while a worker attends to the conversation.
-    is_working: bool,
-    /// True if an item may have been added since the worker has read the inbox.
-    is_woken: bool,
-    lease: Option<Arc<HeldLease>>,
-    /// The id of the inbox item whose turn runs.
-    current_item: Option<String>,
-    /// Cancels the running turn.
-    running: Option<CancellationToken>,
-    /// True if a stop was added since the worker has read the inbox, for a turn that was not running yet.
-    stops_next_turn: bool,
-    /// What this process knows about inbox items beyond what is stored, by their id.
-    live: HashMap<String, LiveCommand>,
-    /// Cancelled when a recovered turn has paused, ended or made progress.
-    recovery: Option<CancellationToken>,
-    /// Cancels [`recovery`](Self::recovery) when it is dropped.
-    recovery_guard: Option<DropGuard>,
-    /// The request that had the conversation recovered.
-    recovery_context: Option<RequestContext>,
-}
-
-impl RoomWork {
-    /// The worker ends.
-    fn end(&mut self) {
-        self.is_working = false;
-        self.end_command();
-        self.lease = None;
-        self.recovery_guard = None;
-    }
-
-    fn end_command(&mut self) {
-        self.running = None;
-        self.current_item = None;
-    }
-}
-
-/// Takes the items of a room's inbox.
-struct RoomWorker<'a> {
-    room: &'a Arc<Room>,
-    /// True once nothing is left to do: from then on, the room's work belongs to the next worker.
-    is_finished: AtomicBool,
-}
-
-impl RoomWorker<'_> {
-    async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
-        {
-            let mut work = self.room.work();
-            if std::mem::take(&mut work.stops_next_turn) {
-                command.cancel.cancel();
-            }
-            work.running = Some(command.cancel.clone());
-            work.current_item = item.as_ref().map(|item| item.id.clone());
-        }
-        let status = self.room.run_turn(command, item).await;
-        self.room.work().end_command();
-        status
-    }
-}
-
-impl InboxHandler for RoomWorker<'_> {
-    fn on_acquired(&self, lease: &Arc<HeldLease>) {
-        self.room.event_log().begin_term(lease.lease().term);
-        self.room.work().lease = Some(Arc::clone(lease));
-    }
-
-    fn resume<'a>(&'a self, _lease: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
-        Box::pin(async {
-            let room = self.room;
-            let entries = load_unfinished_turn(&*room.endpoint.store, &room.id).await.ok()?;
-            let record = PrincipalRecord::of_last_turn(entries.as_deref().unwrap_or_default());
-            let (context, guard) = {
-                let mut work = room.work();
-                (work.recovery_context.clone(), work.recovery_guard.take())
-            };
-            let principal = room.principal_of(record, context.as_ref())?;
-            let mut command = RoomCommand::resume(principal);
-            command.recovery_guard = guard;
-            self.run(command, None).await
-        })
-    }
-
-    fn handle<'a>(
-        &'a self,
-        item: InboxItem,
-        _lease: &'a Arc<HeldLease>,
-    ) -> BoxFuture<'a, Option<TurnStatus>> {
-        Box::pin(async move {
-            let room = self.room;
-            if room.endpoint.server.draining.is_cancelled()
-                && matches!(item.body, InboxBody::Message { .. })
-            {
-                return None;
-            }
-            let (live, context) = {
-                let mut work = room.work();
-                (work.live.remove(&item.id), work.recovery_context.clone())
-            };
-            let live = match live {
-                Some(live) => live,
-                None if item.body == InboxBody::Stop => {
-                    LiveCommand::new(RequestContext::operator(&room.endpoint.server))
-                }
-                None => {
-                    match (room.principal_of(item.principal.as_ref(), context.as_ref()), &item.body)
-                    {
-                        (Some(principal), _) => LiveCommand::new(principal),
-                        (None, InboxBody::Message { parts, .. }) => {
-                            let (principal, parts) = (item.principal.clone(), parts.clone());
-                            let refused = refuse_expired(room, principal, Some(item), parts).await;
-                            return matches!(refused, CommandStatus::Turn(_))
-                                .then_some(TurnStatus::Over);
-                        }
-                        // The turn waits until its subject sends a request.
-                        (None, _) => return None,
-                    }
-                }
-            };
-            if item.body == InboxBody::Stop
-                && load_turn_status(&*room.endpoint.store, &room.id).await.ok()? == TurnStatus::Over
-            {
-                return Some(TurnStatus::Over);
-            }
-            let command = RoomCommand::from_inbox_item(&item, live, &room.endpoint);
-            self.run(command, Some(item)).await
-        })
-    }
-
-    fn resumes_paused(&self) -> bool {
-        self.room.work().recovery_guard.is_some()
-    }
-
-    fn before_read(&self) {
-        let mut work = self.room.work();
-        work.is_woken = false;
-        work.stops_next_turn = false;
-    }
-
-    fn may_finish(&self) -> bool {
-        let mut work = self.room.work();
-        if work.is_woken {
-            return false;
-        }
-        work.end();
-        self.is_finished.store(true, Ordering::Relaxed);
-        // Before the next worker can begin a term.
-        self.room.event_log().end_term();
-        true
-    }
 }
 
 /// A snapshot of a conversation; events after [`seq`](Self::seq) complete it.
@@ -244,9 +105,18 @@ pub(crate) struct ConversationSnapshot {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) branches: Vec<Branch>,
     pub(crate) peers: usize,
-    /// The position of the next event in the log: the snapshot includes what events before it say without a number.
+    /// The names of the people who are connected, if several share the conversation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) participants: Vec<String>,
+    /// What the client may do: `owner`, `participate`, `read` or `admin`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access: Option<&'static str>,
+    /// The position of the next event in the log: the snapshot replaces the events without a number before it.
     #[serde(skip)]
     pub(crate) position: u64,
+    /// True if the events of the turn follow, from [`seq`](Self::seq) on; otherwise those from [`position`](Self::position) on.
+    #[serde(skip)]
+    pub(crate) events_follow: bool,
 }
 
 /// An accepted command.
@@ -265,7 +135,9 @@ impl Room {
         params: PathParams,
     ) -> Self {
         let log = EventLog::new();
+        let link = endpoint.server.bus.clone().map(|bus| RoomLink::new(bus, &id));
         Self {
+            link,
             id,
             name,
             endpoint,
@@ -273,10 +145,18 @@ impl Room {
             next_position: watch::Sender::new(log.next_position()),
             event_log: Mutex::new(log),
             work: Mutex::default(),
+            inbox_changed: Notify::new(),
+            permit_lent: Notify::new(),
             recovered: tokio::sync::Mutex::default(),
             peer_count: AtomicUsize::new(0),
+            participants: Mutex::default(),
+            published_peers: Mutex::default(),
+            access_version: watch::Sender::new(0),
+            has_guests: AtomicBool::default(),
             chosen_model: Mutex::default(),
             usage: tokio::sync::Mutex::default(),
+            usage_is_stale: AtomicBool::default(),
+            last_own_term: AtomicU64::default(),
             unstored: None,
         }
     }
@@ -284,6 +164,7 @@ impl Room {
     /// A room for one message, whose conversation is not stored.
     pub(crate) fn unstored(mut self, conversation: UnstoredConversation) -> Self {
         self.unstored = Some(Arc::new(conversation));
+        self.link = None;
         self.event_log().begin_term(1);
         self
     }
@@ -292,7 +173,7 @@ impl Room {
         self.event_log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self) -> MutexGuard<'_, RoomWork> {
+    pub(super) fn work(&self) -> MutexGuard<'_, RoomWork> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -302,16 +183,73 @@ impl Room {
         event: impl Into<ConversationEvent>,
         to: Option<PeerId>,
     ) -> Arc<SequencedEvent> {
+        let event = event.into();
+        let is_local = matches!(
+            event,
+            ConversationEvent::Endpoint(
+                EndpointEvent::Peers { .. } | EndpointEvent::Shutdown { .. }
+            )
+        );
+        let is_withdrawal =
+            matches!(event, ConversationEvent::Endpoint(EndpointEvent::Withdrawn { .. }));
+        let is_of_turn =
+            self.link.is_some() && !is_local && !is_withdrawal && self.work().running.is_some();
+        self.update_log(|log| {
+            if is_of_turn && log.source() != EventSource::Own {
+                // The lease is lost, and another node goes on with the turn.
+                return Arc::new(SequencedEvent::new(None, event, to));
+            }
+            let sequenced = log.append(event, to);
+            // Under the lock, so that the messages are in the order of the events.
+            if self.link.is_some() && !is_local {
+                self.send_to_nodes(&NodeMessage::Event(Box::new(sequenced.to_wire())));
+            }
+            sequenced
+        })
+    }
+
+    /// Changes the event log, and wakes its subscribers.
+    pub(super) fn update_log<T>(&self, change: impl FnOnce(&mut EventLog) -> T) -> T {
         let mut log = self.event_log();
-        let sequenced = log.append(event.into(), to);
+        let result = change(&mut log);
         let next = log.next_position();
         drop(log);
         self.next_position.send_replace(next);
-        sequenced
+        result
+    }
+
+    /// Returns true if a client reads the events.
+    pub(super) fn has_subscribers(&self) -> bool {
+        self.next_position.receiver_count() > 0
     }
 
     pub(crate) fn watch_position(&self) -> watch::Receiver<u64> {
         self.next_position.subscribe()
+    }
+
+    /// Returns true if several principals use the conversation.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.endpoint.is_shared() || self.has_guests.load(Ordering::Relaxed)
+    }
+
+    /// Another principal than the owner uses the conversation.
+    pub(crate) fn set_shared(&self) {
+        self.has_guests.store(true, Ordering::Relaxed);
+    }
+
+    /// Changes when the access of a principal may have ended.
+    pub(crate) fn watch_access(&self) -> watch::Receiver<u64> {
+        self.access_version.subscribe()
+    }
+
+    /// Has the connections of this conversation check whether they may go on, at all nodes.
+    pub(crate) fn recheck_access(&self) {
+        self.on_access_changed();
+        self.send_to_nodes(&NodeMessage::AccessChanged);
+    }
+
+    pub(super) fn on_access_changed(&self) {
+        self.access_version.send_modify(|version| *version += 1);
     }
 
     pub(crate) fn is_turn_running(&self) -> bool {
@@ -323,21 +261,27 @@ impl Room {
         let is_working = self.is_working();
         // Pending approvals are in the journal of a stored conversation, and are requested again from there.
         let kept = self.endpoint.is_persistent() || self.event_log().pending().is_empty();
-        !is_working && self.peer_count() == 0 && kept
+        !is_working && self.own_peer_count() == 0 && kept
     }
 
     /// Accepts a command of a client: stored in the inbox when this returns.
     ///
-    /// 503 if a message could not be stored or answered, 429 if the inbox is full. Decisions belong to a turn that was accepted
-    /// before, so the limits of the server do not apply to them. A conversation that is not stored promises nothing.
+    /// 503 if a message could not be stored or answered, 429 if the inbox is full or a quota is used up. Decisions belong to a turn that was accepted
+    /// before, so the limits of the server and of its
+    /// person do not apply to them. A conversation that is not stored promises nothing.
     pub(crate) async fn admit(
         self: &Arc<Self>,
-        command: RoomCommand,
+        mut command: RoomCommand,
     ) -> Result<Admitted, ErrorResponse> {
-        let is_message = matches!(command.kind, CommandKind::Message(_));
-        if is_message {
-            self.endpoint.check_admission(self.unstored.is_none()).await?;
+        let is_waiting = self.is_working() || self.is_turn_running();
+        let mut admitted = None;
+        if let CommandKind::Message(message) = &command.kind {
+            let (account, model) = (command.account.as_ref(), message.model.as_ref());
+            let mut message = self.admit_message(account, model, is_waiting).await?;
+            command.reservation = Some(std::mem::take(&mut message.reservation));
+            admitted = Some(message);
         }
+        let is_message = admitted.is_some();
         if self.unstored.is_some() {
             let room = Arc::clone(self);
             self.endpoint
@@ -347,21 +291,27 @@ impl Room {
             return Ok(Admitted { is_waiting: false, position: None });
         }
         let (item, live) = command.into_inbox_item()?;
-        let is_waiting = self.is_working();
         let id = item.id.clone();
+        let is_lent = live.lent_permit().is_some();
         self.work().live.insert(id.clone(), live);
+        if is_lent {
+            self.permit_lent.notify_one();
+        }
         // Decisions are accepted even if the inbox is full of messages.
         let limit = if is_message { MAX_QUEUED_MESSAGES } else { 2 * MAX_QUEUED_MESSAGES };
         let pushed = self.endpoint.store.push_inbox(&self.id, &item, limit).await;
         if !matches!(pushed, Ok(Some(_))) {
             self.work().live.remove(&id);
+            if let Some(message) = admitted {
+                message.undo(&self.endpoint.server.quotas).await;
+            }
         }
         let position = pushed?;
         if position.is_none() {
             let message = "too many messages wait for this conversation already";
             return Err(ErrorResponse::too_many_requests(message));
         }
-        self.wake();
+        self.wake_holder();
         Ok(Admitted { is_waiting, position })
     }
 
@@ -397,138 +347,6 @@ impl Room {
         Ok(())
     }
 
-    /// Has the inbox read and an interrupted turn resumed, by a new worker if there is none.
-    pub(crate) fn wake(self: &Arc<Self>) {
-        let mut work = self.work();
-        work.is_woken = true;
-        if std::mem::replace(&mut work.is_working, true) {
-            return;
-        }
-        drop(work);
-        let room = Arc::clone(self);
-        self.endpoint.server.running_turns.spawn(async move {
-            tokio::select! {
-                () = room.run_worker() => return,
-                // Unfinished turns and the inbox are attended to by another process.
-                () = room.endpoint.server.shutdown.cancelled() => {}
-            }
-            let lease = room.work().lease.take();
-            if let Some(lease) = lease.and_then(Arc::into_inner) {
-                lease.release().await;
-            }
-        });
-    }
-
-    /// Attends to the conversation once: resumes its interrupted turn, and takes the items of its inbox.
-    async fn run_worker(self: &Arc<Self>) {
-        let endpoint = &self.endpoint;
-        let worker = RoomWorker { room: self, is_finished: AtomicBool::new(false) };
-        let attended =
-            attend(&endpoint.store, &self.id, &endpoint.server.node, LEASE_DURATION, &worker).await;
-        // The lease was released after that, while the next worker may have begun.
-        if worker.is_finished.into_inner() {
-            return;
-        }
-        let (live, is_woken) = {
-            let mut work = self.work();
-            work.end();
-            // Before the next worker can begin a term.
-            self.event_log().end_term();
-            match attended {
-                Ok(Attended::Done) => (HashMap::new(), work.is_woken),
-                // The sweeper tries again later.
-                _ => (std::mem::take(&mut work.live), false),
-            }
-        };
-        if is_woken {
-            self.wake();
-        }
-        if let Err(error) = &attended {
-            tracing::warn!(conversation = self.id, %error, "a conversation cannot be attended to");
-            if self.event_log().turn().running {
-                let error = TurnError::from(StoreError::new(error.to_string()));
-                self.publish(
-                    EndpointEvent::Error { kind: error.kind, message: error.message },
-                    None,
-                );
-            }
-        }
-        let reason = StoreError::leased_elsewhere(&self.name).to_string();
-        for started in live.into_values().filter_map(|live| live.started) {
-            // The items stay in the inbox; the client gets a response now.
-            let _ = started.send(Err(ChatError::Busy { reason: reason.clone() }));
-        }
-    }
-
-    /// Runs the one command of a conversation that is not stored.
-    async fn run_unstored(self: Arc<Self>, command: RoomCommand) {
-        self.work().running = Some(command.cancel.clone());
-        tokio::select! {
-            _ = self.run_turn(command, None) => {}
-            () = self.endpoint.server.shutdown.cancelled() => {}
-        }
-        self.work().end();
-    }
-
-    /// Runs a command; returns the status of the turn afterwards, `None` if the store failed.
-    async fn run_turn(
-        self: &Arc<Self>,
-        command: RoomCommand,
-        item: Option<InboxItem>,
-    ) -> Option<TurnStatus> {
-        let to = self.endpoint.event_recipient(command.peer.as_ref());
-        let turn = crate::conversation::turn::run_command(self, command, item);
-        let status = AssertUnwindSafe(turn).catch_unwind().await;
-        let status = status.unwrap_or_else(|_| {
-            tracing::error!(conversation = self.id, "a handler of the endpoint panicked");
-            let kind = "internal".to_owned();
-            let message = "the endpoint failed; its log has the reason".to_owned();
-            self.publish(EndpointEvent::Error { kind, message }, to);
-            CommandStatus::Unknown
-        });
-        self.event_log().end_turn();
-        let status = match status {
-            CommandStatus::Turn(status) => return Some(status),
-            CommandStatus::StoreFailed => return None,
-            CommandStatus::Unknown if self.unstored.is_some() => return None,
-            // An interrupted turn must not wait behind decisions that nothing takes.
-            CommandStatus::Rejected => {
-                return load_turn_status(&*self.endpoint.store, &self.id).await.ok();
-            }
-            CommandStatus::Unknown => load_turn_status(&*self.endpoint.store, &self.id).await,
-        };
-        // A turn that failed and is not over is resumed later, not at once.
-        status.ok().filter(|status| *status != TurnStatus::Running)
-    }
-
-    /// Stops the running or paused turn, or one that an earlier process left unfinished; returns false if there was none.
-    ///
-    /// The stop is stored when this returns: a process that ends before the turn does is no way around it.
-    pub(crate) async fn stop_turn(self: &Arc<Self>) -> Result<bool, StoreError> {
-        let running = self.work().running.clone();
-        let store = &self.endpoint.store;
-        let has_open_turn = running.is_some()
-            || !self.event_log().pending().is_empty()
-            || load_turn_status(&**store, &self.id).await? != TurnStatus::Over;
-        if !has_open_turn {
-            return Ok(false);
-        }
-        if self.unstored.is_none() {
-            let item = InboxItem::new(random_id()?, unix_millis_now(), InboxBody::Stop);
-            store.push_inbox(&self.id, &item, usize::MAX).await?;
-        }
-        {
-            let mut work = self.work();
-            // A worker that is about to resume the turn has read the inbox already.
-            match running.or_else(|| work.running.clone()) {
-                Some(running) => running.cancel(),
-                None => work.stops_next_turn = true,
-            }
-        }
-        self.wake();
-        Ok(true)
-    }
-
     /// Attends to what an earlier process left: an interrupted or paused turn, and items of the inbox.
     ///
     /// A turn resumes on behalf of the principal that began it. If its credential has expired, the turn waits until that
@@ -538,11 +356,30 @@ impl Room {
         context: &RequestContext,
     ) -> Result<(), StoreError> {
         let mut recovered = self.recovered.lock().await;
-        if !self.event_log().knows_term() {
-            let term = self.endpoint.store.term(&self.id).await?;
-            self.event_log().set_last_term(term);
+        self.connect_to_nodes().await;
+        let (knows_term, source) = {
+            let log = self.event_log();
+            (log.knows_term(), log.source())
+        };
+        match &self.link {
+            Some(_) if !knows_term || source == EventSource::Incomplete => {
+                self.sync_with_holder().await?;
+            }
+            None if !knows_term => {
+                let status = self.endpoint.store.lease_status(&self.id).await?;
+                self.event_log().settle(status.term);
+            }
+            _ => {}
         }
-        if *recovered || self.has_open_turn() {
+        let is_attended_elsewhere = {
+            let mut log = self.event_log();
+            let source = log.source();
+            if source == EventSource::Settled && log.take_needs_recovery() {
+                *recovered = false;
+            }
+            matches!(source, EventSource::OtherNode | EventSource::Incomplete)
+        };
+        if *recovered || self.has_open_turn() || is_attended_elsewhere {
             return Ok(());
         }
         let entries = load_unfinished_turn(&*self.endpoint.store, &self.id).await?;
@@ -551,13 +388,10 @@ impl Room {
             *recovered = true;
             return Ok(());
         }
-        let principals: Vec<Option<PrincipalRecord>> = match &entries {
-            Some(entries) => vec![PrincipalRecord::of_last_turn(entries).cloned()],
-            None => Vec::new(),
-        };
-        let can_resume = principals
-            .iter()
-            .all(|record| self.principal_of(record.as_ref(), Some(context)).is_some());
+        let can_resume = entries.is_none_or(|entries| {
+            let record = PrincipalRecord::of_last_turn(&entries);
+            self.principal_of(record, Some(context)).is_some()
+        });
         if !can_resume {
             return Ok(());
         }
@@ -575,14 +409,18 @@ impl Room {
 
     /// The principal that a journal or an inbox records, with a credential that is valid now: its own, or that of the request
     /// in `context`, if it is of the same subject.
-    fn principal_of(
+    pub(super) fn principal_of(
         &self,
         record: Option<&PrincipalRecord>,
         context: Option<&RequestContext>,
     ) -> Option<RequestContext> {
         let owner = owner_of(record);
-        let restored = RequestContext::from_record(&self.endpoint.server, record);
-        restored.or_else(|| context.filter(|context| context.owner() == owner).cloned())
+        let context = context.filter(|context| context.owner() == owner);
+        let restored = RequestContext::from_record(&self.endpoint.auth, record);
+        match (restored, context) {
+            (Some(restored), Some(context)) => Some(restored.with_client_tools_of(context)),
+            (restored, context) => restored.or_else(|| context.cloned()),
+        }
     }
 
     /// Returns true if this process runs a turn of the conversation, or has a paused one.
@@ -632,14 +470,22 @@ impl Room {
             // Read before the log: if a queued message begins in between, its event is in the log or the snapshot is
             // retried.
             let (queued_positions, queued) = self.queued_messages().await?;
+            // After reading the journal, so that the log is not older.
+            self.sync_with_holder().await?;
             let log = self.event_log();
             // A turn that began meanwhile may have written to the journal already.
-            if log.turn().turn_number != turn.turn_number {
+            let is_other_turn = log.turn().turn_number != turn.turn_number
+                || log.turn().seq_before != turn.seq_before;
+            if is_other_turn {
                 continue;
             }
             let newest = entries.last().map(|entry| entry.id.as_str());
             let shows_turn = at.is_none() || at == newest;
-            let running = turn.running && shows_turn;
+            let running = match log.source() {
+                EventSource::Incomplete => !is_turn_over(&entries),
+                _ => turn.running,
+            };
+            let running = running && shows_turn;
             let mut snapshot = ConversationSnapshot {
                 id: self.name.clone(),
                 entries: Vec::new(),
@@ -651,13 +497,18 @@ impl Room {
                 queued_positions,
                 branches: branches(&entries),
                 peers: self.peer_count(),
+                participants: self.participant_names(),
+                access: None,
                 position: log.next_position(),
+                events_follow: false,
             };
             let mut end = at.or(newest);
-            if at.is_none() && running && log.retains_after(turn.seq_before) {
+            let has_turn_events = turn.running && log.retains_after(turn.seq_before);
+            if at.is_none() && running && has_turn_events {
                 // The events of the turn follow, which include the pending approvals.
                 end = turn.entry_before.as_deref();
                 snapshot.seq = turn.seq_before;
+                snapshot.events_follow = true;
             } else if shows_turn {
                 snapshot.pending = log.pending().to_vec();
                 snapshot.partial = running.then(|| log.partial().clone());
@@ -707,7 +558,11 @@ impl Room {
                 last.into_iter().next_back().map(|entry| entry.id)
             }
         };
-        Ok(self.event_log().begin_turn(entry_before, is_new_answer))
+        Ok(self.update_log(|log| {
+            let after = log.begin_turn(entry_before, is_new_answer);
+            self.send_to_nodes(&NodeMessage::TurnBegan { turn: log.turn().clone() });
+            after
+        }))
     }
 
     /// Appends entries that no [`Chat`](toolwright_chat::Chat) has written, and removes the item that they are taken from;
@@ -749,10 +604,12 @@ impl Room {
         let store = &self.endpoint.store;
         let deleted = async {
             let inbox = store.inbox(&self.id).await?;
-            match inbox.iter().all(|item| current.as_ref() == Some(&item.id)) {
-                true => store.delete(lease.lease()).await.map(drop),
-                false => Ok(()),
+            if let Some(item) = inbox.iter().find(|item| current.as_ref() == Some(&item.id)) {
+                let taken = [item.position];
+                store.append(lease.lease(), Append::new(&[]).taking(&taken)).await?;
             }
+            // A message that arrives meanwhile is not deleted with the conversation.
+            store.delete_expired(lease.lease(), u64::MAX).await.map(drop)
         };
         if let Err(error) = deleted.await {
             tracing::warn!(conversation = self.id, "it could not be forgotten: {error}");
@@ -762,6 +619,22 @@ impl Room {
     /// Sets the model that the message chose.
     pub(crate) fn set_chosen_model(&self, model: Option<Arc<dyn Model>>) {
         *self.chosen_model.lock().unwrap_or_else(PoisonError::into_inner) = model;
+    }
+
+    /// Sets the model that has answered the entries of a turn, if another process began the turn.
+    pub(super) fn restore_chosen_model(&self, entries: &[Entry]) {
+        let mut chosen = self.chosen_model.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.link.is_some() && !self.event_log().has_turn_of_own() {
+            *chosen = None;
+        }
+        let model = entries.iter().rev().find_map(|entry| match &entry.body {
+            EntryBody::Step { step, .. } => Some(&step.model),
+            _ => None,
+        });
+        if let (None, Some(model)) = (&*chosen, model) {
+            let name = format!("{}:{}", model.vendor, model.name);
+            *chosen = self.endpoint.server.models.find(&name).ok();
+        }
     }
 
     /// Resumes a turn with the model that its message chose.
@@ -776,6 +649,9 @@ impl Room {
     /// The usage of the conversation so far; zero if no interceptor could read it.
     pub(crate) async fn usage(&self) -> Result<ConversationUsage, StoreError> {
         let mut total = self.usage.lock().await;
+        if self.usage_is_stale.swap(false, Ordering::Relaxed) {
+            *total = None;
+        }
         if let Some(total) = *total {
             return Ok(total);
         }
@@ -801,30 +677,88 @@ impl Room {
         *self.usage.lock().await = None;
     }
 
-    pub(crate) fn peer_count(&self) -> usize {
+    /// The number of clients that are connected to this node.
+    pub(super) fn own_peer_count(&self) -> usize {
         self.peer_count.load(Ordering::Relaxed)
     }
 
-    /// Adds a client; returns the number of clients.
-    pub(crate) fn add_peer(&self) -> usize {
-        self.peer_count.fetch_add(1, Ordering::Relaxed) + 1
+    /// The number of clients of all nodes.
+    pub(crate) fn peer_count(&self) -> usize {
+        self.own_peer_count() + self.link.as_ref().map_or(0, RoomLink::remote_peer_count)
     }
 
-    /// Removes a client; returns the number of clients.
-    pub(crate) fn remove_peer(&self) -> usize {
-        self.peer_count.fetch_sub(1, Ordering::Relaxed) - 1
+    /// The people who are connected to this node.
+    pub(super) fn own_participants(&self) -> Vec<Participant> {
+        let participants = self.participants.lock().unwrap_or_else(PoisonError::into_inner);
+        participants.keys().cloned().collect()
+    }
+
+    /// The people who are connected to any node, by name.
+    fn all_participants(&self) -> Vec<Participant> {
+        let mut all = self.own_participants();
+        all.extend(self.link.iter().flat_map(RoomLink::remote_participants));
+        all.sort();
+        all.dedup_by(|one, two| one.subject == two.subject);
+        all
+    }
+
+    /// The names of the people who are connected, if several principals share the conversation.
+    fn participant_names(&self) -> Vec<String> {
+        match self.is_shared() {
+            true => self.all_participants().into_iter().map(|it| it.name).collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Adds a client.
+    pub(crate) fn add_peer(&self, participant: Option<&Participant>) {
+        self.peer_count.fetch_add(1, Ordering::Relaxed);
+        if let Some(participant) = participant {
+            let mut participants = self.participants.lock().unwrap_or_else(PoisonError::into_inner);
+            *participants.entry(participant.clone()).or_default() += 1;
+        }
+        self.announce_peers();
+        self.publish_peers();
+    }
+
+    /// Removes a client.
+    pub(crate) fn remove_peer(&self, participant: Option<&Participant>) {
+        self.peer_count.fetch_sub(1, Ordering::Relaxed);
+        if let Some(participant) = participant {
+            let mut participants = self.participants.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(count) = participants.get_mut(participant) {
+                *count -= 1;
+            }
+            participants.retain(|_, count| *count > 0);
+        }
+        self.announce_peers();
+        self.publish_peers();
+    }
+
+    /// Publishes the number of clients and the names of the people if they have changed, where several principals share a
+    /// conversation.
+    pub(super) fn publish_peers(&self) {
+        if !self.is_shared() {
+            return;
+        }
+        let peers = (self.peer_count(), self.all_participants());
+        let published = {
+            let mut published = self.published_peers.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *published, peers.clone())
+        };
+        if published != peers {
+            let (count, participants) = peers;
+            let participants = participants.into_iter().map(|it| it.name).collect();
+            self.publish(EndpointEvent::Peers { count, participants }, None);
+        }
     }
 
     /// Discards the commands and the events of a deleted conversation; subscribers receive a new snapshot.
     pub(crate) async fn reset(&self) {
         self.work().live.clear();
         self.invalidate_usage().await;
-        let next = {
-            let mut log = self.event_log();
-            log.clear();
-            log.next_position()
-        };
-        self.next_position.send_replace(next);
+        self.update_log(EventLog::clear);
+        self.on_access_changed();
     }
 }
 
@@ -833,7 +767,8 @@ fn owner_of(record: Option<&PrincipalRecord>) -> Owner {
     record.map_or(Owner::Operator, |record| Owner::Subject(record.subject.clone()))
 }
 
-/// The entry without its principal and its signature: scopes are visible to their principal only.
-fn visible_entry(entry: Entry) -> Entry {
+/// The entry as clients see it: scopes are visible to their principal only, and a signature must not leave the store.
+fn visible_entry(mut entry: Entry) -> Entry {
+    entry.client_tools = Vec::new();
     entry.with_principal(None).without_mac()
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{
-    ApprovalResponse, ChatError, InboxBody, InboxItem, MessagePart, Model, StoreError,
-};
+use toolwright_chat::{ApprovalResponse, InboxBody, InboxItem, MessagePart, Model, StoreError};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::auth::request_context::RequestContext;
@@ -14,6 +13,9 @@ use crate::conversation::event::{PeerId, unix_millis_now};
 use crate::endpoint::server_state::ModelCatalog;
 use crate::endpoint::{EndpointRuntime, random_id};
 use crate::http::error_response::ErrorResponse;
+use crate::quota::account::QuotaAccount;
+use crate::quota::admission::TurnReservation;
+use crate::quota::turn_queue::TurnPermit;
 
 /// A command of a room.
 pub(crate) struct RoomCommand {
@@ -25,10 +27,14 @@ pub(crate) struct RoomCommand {
     pub(crate) started: StartedSender,
     /// Dropped when a recovered turn has paused, ended or made progress.
     pub(crate) recovery_guard: Option<DropGuard>,
+    /// The person whose quota the turn uses, who has begun it; `None` if that is not limited.
+    pub(crate) account: Option<QuotaAccount>,
+    /// What the turn holds while it runs, or has reserved for that.
+    pub(crate) reservation: Option<TurnReservation>,
 }
 
 /// Sends the sequence number from which to read, or why the turn did not start.
-pub(crate) type StartedSender = Option<oneshot::Sender<Result<u64, ChatError>>>;
+pub(crate) type StartedSender = Option<oneshot::Sender<Result<u64, ErrorResponse>>>;
 
 pub(crate) enum CommandKind {
     /// A new message.
@@ -44,13 +50,21 @@ pub(crate) struct LiveCommand {
     pub(crate) request_context: RequestContext,
     pub(crate) cancel: CancellationToken,
     pub(crate) started: StartedSender,
+    pub(crate) accepted: Instant,
     /// The model that the message chooses, which may have no name.
     model: Option<Arc<dyn Model>>,
+    reservation: Option<TurnReservation>,
 }
 
 impl LiveCommand {
     pub(crate) fn new(request_context: RequestContext) -> Self {
-        Self { request_context, cancel: CancellationToken::new(), started: None, model: None }
+        let (cancel, accepted) = (CancellationToken::new(), Instant::now());
+        Self { request_context, cancel, started: None, accepted, model: None, reservation: None }
+    }
+
+    /// The permit of the turn that has sent the message, while that turn runs.
+    pub(super) fn lent_permit(&self) -> Option<Arc<TurnPermit>> {
+        self.reservation.as_ref()?.lent.upgrade()
     }
 }
 
@@ -124,11 +138,13 @@ impl RoomCommand {
     pub(crate) fn new(kind: CommandKind, context: RequestContext, peer: Option<PeerId>) -> Self {
         Self {
             kind,
+            account: context.quota_account(),
             request_context: context,
             peer,
             cancel: CancellationToken::new(),
             started: None,
             recovery_guard: None,
+            reservation: None,
         }
     }
 
@@ -138,8 +154,12 @@ impl RoomCommand {
         let body = match self.kind {
             CommandKind::Message(message) => {
                 model = message.model;
-                let (parts, after) = (message.parts, message.after);
-                InboxBody::Message { parts, model: message.model_name, after }
+                InboxBody::Message {
+                    parts: message.parts,
+                    model: message.model_name,
+                    after: message.after,
+                    client_tools: self.request_context.client_tool_definitions().to_vec(),
+                }
             }
             CommandKind::Decisions(responses) => InboxBody::Decisions { responses },
             CommandKind::Resume => InboxBody::Stop,
@@ -147,8 +167,9 @@ impl RoomCommand {
         let item = InboxItem::new(random_id()?, unix_millis_now(), body)
             .with_principal(self.request_context.principal_record())
             .with_peer(self.peer.as_deref().map(str::to_owned));
-        let (cancel, started) = (self.cancel, self.started);
-        Ok((item, LiveCommand { request_context: self.request_context, cancel, started, model }))
+        let (cancel, started, accepted) = (self.cancel, self.started, Instant::now());
+        let (request_context, reservation) = (self.request_context, self.reservation);
+        Ok((item, LiveCommand { request_context, cancel, started, accepted, model, reservation }))
     }
 
     /// Joins an item of the inbox with what this process knows about it.
@@ -158,7 +179,7 @@ impl RoomCommand {
         endpoint: &EndpointRuntime,
     ) -> Self {
         let kind = match item.body.clone() {
-            InboxBody::Message { parts, model: name, after } => {
+            InboxBody::Message { parts, model: name, after, .. } => {
                 // A model that is not offered any more is replaced by the endpoint's.
                 let found = name.as_deref().and_then(|name| endpoint.server.models.find(name).ok());
                 let model = live.model.or(found);
@@ -172,6 +193,8 @@ impl RoomCommand {
         };
         Self {
             kind,
+            account: live.request_context.quota_account(),
+            reservation: live.reservation,
             request_context: live.request_context,
             peer: item.peer.as_deref().map(PeerId::from),
             cancel: live.cancel,
@@ -186,7 +209,7 @@ impl RoomCommand {
     }
 
     /// Returns the receiver of [`started`](Self::started).
-    pub(crate) fn started_receiver(&mut self) -> oneshot::Receiver<Result<u64, ChatError>> {
+    pub(crate) fn started_receiver(&mut self) -> oneshot::Receiver<Result<u64, ErrorResponse>> {
         let (sender, receiver) = oneshot::channel();
         self.started = Some(sender);
         receiver

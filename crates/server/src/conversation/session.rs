@@ -7,9 +7,9 @@ use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
 use toolwright_chat::{
-    ChatError, ChatEvent, InboxItem, ModelId, Response, StoreError, TurnEnd, TurnRequest,
+    ChatError, ChatEvent, InboxItem, ModelId, Response, StoreError, TurnEnd, TurnRequest, Usage,
 };
-use toolwright_core::{Caller, CancellationToken};
+use toolwright_core::{Bundle, BundleItem, Caller, CancellationToken};
 
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId};
@@ -17,7 +17,9 @@ use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{IncomingMessage, StartedSender};
 use crate::conversation::turn_error::TurnError;
+use crate::conversation::turn_events::TurnEvents;
 use crate::conversation::unstored::ModelWithHistory;
+use crate::quota::account::QuotaAccount;
 
 /// The result of a call that needs approval in an unstored conversation, which the model reads.
 const APPROVAL_UNAVAILABLE: &str =
@@ -52,6 +54,14 @@ pub(crate) struct TurnState {
     pub(crate) branch_after: Option<String>,
     /// The inbox item of the message or the decisions, until a turn takes it.
     pub(crate) inbox_item: Option<InboxItem>,
+    /// The id of that item; `None` if the conversation is not stored.
+    pub(crate) item_id: Option<String>,
+    /// True if no interceptor has rejected the message: then it may be stored as it is.
+    pub(crate) is_message_checked: bool,
+    /// The person whose quota the turn uses, if that is not the principal of the session.
+    pub(crate) account: Option<QuotaAccount>,
+    /// The tools that the handler has added.
+    added_tools: Vec<BundleItem>,
 }
 
 impl Session {
@@ -150,6 +160,40 @@ impl Session {
         }
     }
 
+    /// Adds tools to the answers of the model in this turn.
+    ///
+    /// Only this handler has them: a turn that pauses for an approval resumes without them, so tools that need approval belong
+    /// to the endpoint.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::server::{Endpoint, IncomingMessage, Path, Session};
+    /// use toolwright::tools;
+    ///
+    /// /// The orders of one customer.
+    /// struct Orders(String);
+    ///
+    /// #[tools(manual)]
+    /// impl Orders {
+    ///     /// Lists the customer's orders.
+    ///     #[tool(read_only)]
+    ///     fn list_orders(&self) -> String {
+    ///         format!("{} has ordered a bicycle", self.0)
+    ///     }
+    /// }
+    ///
+    /// let endpoint = Endpoint::new("/support/{customer}").on_message(
+    ///     |message: IncomingMessage, session: Session, Path(customer): Path<String>| async move {
+    ///         session.add_tools(Orders(customer));
+    ///         session.answer_with_model(message).await
+    ///     },
+    /// );
+    /// ```
+    pub fn add_tools(&self, bundle: impl Bundle) {
+        self.turn_state().added_tools.extend(bundle.into_items());
+    }
+
     /// Has the endpoint's model answer with its tools; returns when the turn has ended or paused.
     ///
     /// # Errors
@@ -186,6 +230,7 @@ impl Session {
     /// is the text so far.
     pub async fn forward(&self, events: impl Stream<Item = ChatEvent> + Send) {
         let mut events = pin!(events);
+        let mut has_steps = false;
         loop {
             let event = tokio::select! {
                 biased;
@@ -197,8 +242,29 @@ impl Session {
             };
             let Some(event) = event else { return };
             self.turn_state().external_transcript.on_event(&event);
+            match &event {
+                ChatEvent::Step { usage, cost, .. } => {
+                    has_steps = true;
+                    self.count_usage(*usage, *cost).await;
+                }
+                ChatEvent::TurnEnded { usage, cost, .. } if !has_steps => {
+                    self.count_usage(*usage, *cost).await;
+                }
+                _ => {}
+            }
             self.publish(event);
         }
+    }
+
+    /// Adds the person's own tools, of the servers that they are connected to, as far as the scopes and the endpoint allow.
+    pub(crate) async fn add_personal_tools(&self) {
+        let (context, endpoint) = (&self.0.request_context, &self.0.room.endpoint);
+        let Some(connections) = &endpoint.server.connections else {
+            return;
+        };
+        let mut tools = connections.tools(context.subject()).await;
+        tools.retain(|tool| context.may_use(tool.spec()) && endpoint.keeps_tool(tool.spec()));
+        self.turn_state().added_tools.extend(tools.into_iter().map(BundleItem::Tool));
     }
 
     /// Sets the conversation, principal and cancellation of this session.
@@ -213,6 +279,8 @@ impl Session {
             None => request,
         };
         let request = self.0.request_context.apply_to_turn(request, &room.endpoint);
+        let request = request.tools(self.turn_state().added_tools.clone());
+        let request = room.endpoint.add_resolved_tools(request);
         request.cancel_on(self.0.cancel.clone())
     }
 
@@ -224,13 +292,27 @@ impl Session {
         }
     }
 
+    /// Returns the inbox item of the message, unless its entries are in the journal; takes it from this session.
+    pub(crate) async fn find_untaken_item(&self) -> Result<Option<InboxItem>, StoreError> {
+        let (item, id) = {
+            let mut state = self.turn_state();
+            (state.inbox_item.take(), state.item_id.clone())
+        };
+        let (None, Some(id)) = (&item, id) else {
+            return Ok(item);
+        };
+        // A request has it that may have failed before it appended anything.
+        let inbox = self.0.room.endpoint.store.inbox(self.conversation_id()).await?;
+        Ok(inbox.into_iter().find(|item| item.id == id))
+    }
+
     /// Runs a turn until it ends or pauses, and publishes its events.
     pub(crate) async fn run_turn(
         &self,
         request: TurnRequest,
         mut started: StartedSender,
     ) -> Result<(), TurnError> {
-        let mut events = request.stream();
+        let mut events = TurnEvents::new(request.stream());
         loop {
             let mut event = match events.next().await {
                 Some(Ok(event)) => event,
@@ -240,7 +322,7 @@ impl Session {
                     let turn_error = TurnError::from_chat_error(&error);
                     if let Some(started) = started.take() {
                         // The client receives the error as the response; for other subscribers nothing has happened.
-                        let _ = started.send(Err(error));
+                        let _ = started.send(Err(error.into()));
                         return Err(turn_error.already_reported());
                     }
                     return Err(turn_error);
@@ -248,29 +330,57 @@ impl Session {
                 None => {
                     let response = events.into_response();
                     match response.and_then(|response| self.deny_pending_approvals(response)) {
-                        Some(request) => events = request.stream(),
+                        Some(request) => events = TurnEvents::new(request.stream()),
                         None => return Ok(()),
                     }
                     continue;
                 }
             };
             if let Some(started) = started.take() {
-                let after = self.0.room.begin_turn(false, None).await?;
+                let after = events.run_beside(self.0.room.begin_turn(false, None)).await?;
                 // The receiver may be dropped.
                 let _ = started.send(Ok(after));
             }
             self.0.room.endpoint.server.metrics.on_chat_event(&event);
+            if let ChatEvent::Step { usage, cost, .. } = &event {
+                events.run_beside(self.count_usage(*usage, *cost)).await;
+            }
             match &mut event {
                 ChatEvent::TurnStarted { conversation, model } => {
                     conversation.clone_from(&self.0.room.name);
                     self.turn_state().model = Some(model.clone());
                 }
-                ChatEvent::ApprovalRequested(_) => {}
+                ChatEvent::Fallback { model, .. } => self.turn_state().model = Some(model.clone()),
+                ChatEvent::ApprovalRequested(approval) => {
+                    let context = &self.0.request_context;
+                    events.run_beside(self.0.room.list_approval(approval, context)).await;
+                }
+                ChatEvent::ApprovalDecided { call, .. } => {
+                    let context = &self.0.request_context;
+                    events.run_beside(self.0.room.unlist_approval(call, context)).await;
+                    self.turn_state().recovery_guard = None;
+                }
                 ChatEvent::TurnPaused { .. } if self.denies_approvals() => continue,
-                ChatEvent::TurnPaused { .. } => self.turn_state().paused = true,
+                ChatEvent::TurnPaused { .. } => {
+                    self.turn_state().paused = true;
+                    // Before the client knows: its next message may need it.
+                    events.run_beside(self.0.room.release_turn()).await;
+                }
                 _ => self.turn_state().recovery_guard = None,
             }
             self.publish(event);
+        }
+    }
+
+    /// Adds the usage of a step to what its person has used.
+    async fn count_usage(&self, usage: Usage, cost: Option<f64>) {
+        let quotas = &self.0.room.endpoint.server.quotas;
+        if !quotas.is_enabled() {
+            return;
+        }
+        let account = self.turn_state().account.clone();
+        if let Some(account) = account.or_else(|| self.0.request_context.quota_account()) {
+            quotas.record_usage(&account, usage, cost).await;
         }
     }
 

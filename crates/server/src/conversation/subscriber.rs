@@ -25,6 +25,8 @@ pub(crate) struct Subscriber {
     /// Events without a number before this position are included in the last snapshot.
     unnumbered_from: u64,
     peer: Option<PeerId>,
+    /// The id of the conversation in snapshots; by default the owner's.
+    client_id: Option<String>,
     ignores_recipient: bool,
     buffered: VecDeque<Arc<SequencedEvent>>,
     next_position: watch::Receiver<u64>,
@@ -51,10 +53,17 @@ impl Subscriber {
             unnumbered_from: 0,
             room,
             peer,
+            client_id: None,
             ignores_recipient: false,
             buffered: VecDeque::new(),
             ended: false,
         }
+    }
+
+    /// Sets the id by which the client names the conversation.
+    pub(crate) fn client_id(mut self, id: String) -> Self {
+        self.client_id = Some(id);
+        self
     }
 
     /// A subscriber that receives the events of every recipient: a client that reconnects to a turn has a new peer id.
@@ -96,16 +105,25 @@ impl Subscriber {
                     self.buffered.extend(new.map(|(_, event)| event));
                 }
                 LogRead::Gap => {
-                    let Ok(snapshot) = self.room.snapshot().await else {
+                    let Ok(mut snapshot) = self.room.snapshot().await else {
                         self.ended = true;
                         return None;
                     };
-                    self.position = self.room.event_log().position_after(snapshot.seq);
+                    self.position = match snapshot.events_follow {
+                        true => self.room.event_log().position_after(snapshot.seq),
+                        // Its number may not be that of a position, if the numbers of the term are used up.
+                        false => Some(snapshot.position),
+                    };
                     self.unnumbered_from = snapshot.position;
+                    if let Some(id) = &self.client_id {
+                        snapshot.id.clone_from(id);
+                    }
                     return Some(Delivery::Snapshot(Box::new(snapshot)));
                 }
                 LogRead::UpToDate => {
                     tokio::select! {
+                        // The events of a turn that has just ended come before the end of the stream.
+                        biased;
                         moved = self.next_position.changed() => self.ended = moved.is_err(),
                         () = self.room.endpoint.server.shutdown.cancelled() => {
                             self.ended = true;
@@ -121,5 +139,51 @@ impl Subscriber {
 impl Drop for Subscriber {
     fn drop(&mut self) {
         self.room.endpoint.server.metrics.subscribers.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright::testing::FnModel;
+    use toolwright_chat::{ChatEvent, Owner};
+    use toolwright_core::{Invoker, Registry};
+
+    use super::*;
+    use crate::endpoint::path_template::ID_PARAM;
+    use crate::server::ServerBuilder;
+
+    fn publish(room: &Room, delta: &str) {
+        room.publish(ChatEvent::Text { delta: delta.to_owned() }, None);
+    }
+
+    async fn is_event(subscriber: &mut Subscriber) -> bool {
+        match subscriber.next().await.unwrap() {
+            Delivery::Event(_) => true,
+            Delivery::Snapshot(_) => false,
+            Delivery::Shutdown => panic!("it does not shut down"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reconnects_when_the_numbers_of_a_term_are_used_up_reads_one_snapshot() {
+        let tools = Invoker::new(Registry::new()).unwrap();
+        let server = ServerBuilder::new(tools, FnModel::echo()).mount_all().build().unwrap();
+        let params = vec![(ID_PARAM.to_owned(), "a".to_owned())];
+        let room = server.endpoints[0].open_room(params, &Owner::Operator).unwrap();
+        room.update_log(|log| {
+            log.begin_term(1);
+            log.use_numbers_but(1);
+        });
+        let mut connected = Subscriber::new(Arc::clone(&room), None, None);
+        assert!(!is_event(&mut connected).await);
+        for delta in ["a", "b", "c"] {
+            publish(&room, delta);
+            assert!(is_event(&mut connected).await);
+        }
+        let newest = room.event_log().newest_seq();
+        let mut reconnected = Subscriber::new(Arc::clone(&room), Some(newest), None);
+        assert!(!is_event(&mut reconnected).await);
+        publish(&room, "d");
+        assert!(is_event(&mut reconnected).await && is_event(&mut connected).await);
     }
 }

@@ -1,23 +1,28 @@
 //! Runs a command of a room as a turn, with interceptors around it.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures::FutureExt as _;
 use serde_json::Map;
 use tokio::time::sleep;
 use toolwright_chat::{
-    ChatEvent, EntryBody, InboxItem, MessagePart, PrincipalRecord, TurnEnd, TurnStatus, Usage,
+    ChatError, ChatEvent, EntryBody, InboxBody, InboxItem, MessagePart, PrincipalRecord,
+    StoreError, TurnEnd, TurnStatus, Usage, check_turn_end,
 };
 use toolwright_core::__internal::whole_millis;
-use toolwright_core::Content;
+use toolwright_core::{Content, Role};
 
 use crate::conversation::event::{EndpointEvent, PeerId};
-use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
 use crate::conversation::session::Session;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
+
+/// Stands in the journal in place of a message that an interceptor rejected: the model must not read it in a later turn.
+const REJECTED_MESSAGE: &str = "[a message that was rejected]";
 
 /// What is known about the turn after a command.
 pub(crate) enum CommandStatus {
@@ -41,13 +46,16 @@ pub(crate) async fn run_command(
     let session = Session::new(room, command.request_context, command.peer, command.cancel);
     if let (true, CommandKind::Message(message)) = (expired, &command.kind) {
         let principal = session.request_context().principal_record();
-        return refuse_expired(room, principal, item, message.parts.clone()).await;
+        return refuse_message(room, principal, item, message.parts.clone(), expired_error()).await;
     }
     {
         let mut state = session.turn_state();
         state.recovery_guard = command.recovery_guard;
+        state.item_id = item.as_ref().map(|item| item.id.clone());
+        state.account = command.account;
         state.inbox_item = item;
     }
+    session.add_personal_tools().await;
     let mut turn = TurnContext {
         message: IncomingMessage::empty(),
         session: session.clone(),
@@ -60,7 +68,12 @@ pub(crate) async fn run_command(
     let result = match command.kind {
         CommandKind::Message(message) => {
             turn.message = message;
-            answer_message(room, &mut turn, command.started).await
+            let answer = AssertUnwindSafe(answer_message(room, &mut turn, command.started));
+            let result = answer.catch_unwind().await.unwrap_or_else(|_| {
+                tracing::error!(conversation = room.id, "a handler of the endpoint panicked");
+                Err(TurnError::of_panic())
+            });
+            append_failure(room, &turn, result).await
         }
         CommandKind::Decisions(decided) => {
             let request = room.endpoint.chat.submit_approvals(&*room.id, decided);
@@ -86,27 +99,32 @@ pub(crate) async fn run_command(
     status
 }
 
-/// Ends the turn of a message whose credential expired before it could be answered; the message is kept in the journal.
-pub(crate) async fn refuse_expired(
+/// The credential of a message expired before it could be answered.
+pub(crate) fn expired_error() -> TurnError {
+    let reason =
+        "the credential expired before the message could be answered: sign in and send it again";
+    TurnError::new("unauthorized", reason)
+}
+
+/// Ends the turn of a message that was accepted and is not answered; the message is kept in the journal.
+pub(crate) async fn refuse_message(
     room: &Room,
     principal: Option<PrincipalRecord>,
     item: Option<InboxItem>,
     parts: Vec<MessagePart>,
+    TurnError { kind, message, .. }: TurnError,
 ) -> CommandStatus {
-    let reason =
-        "the credential expired before the message could be answered: sign in and send it again";
     let to = item.as_ref().and_then(|item| item.peer.as_deref()).map(PeerId::from);
     if room.unstored.is_none() {
         let messages = parts.into_iter().map(|part| EntryBody::message(part.role, part.content));
-        let end = TurnEnd::Failed { reason: reason.to_owned() };
+        let end = TurnEnd::Failed { reason: message.clone() };
         let entries = messages.chain([EntryBody::TurnEnded { end }]).collect();
         if room.append_entries(principal, item, entries).await.is_err() {
             return CommandStatus::StoreFailed;
         }
     }
-    let kind = "unauthorized".to_owned();
     let to = room.endpoint.event_recipient(to.as_ref());
-    room.publish(EndpointEvent::Error { kind, message: reason.to_owned() }, to);
+    room.publish(EndpointEvent::Error { kind, message }, to);
     CommandStatus::Turn(TurnStatus::Over)
 }
 
@@ -128,16 +146,16 @@ async fn answer_message(
         turn.session.publish(EndpointEvent::Message { role, content, after });
     }
     turn.conversation_usage = room.usage().await?;
-    for interceptor in &room.endpoint.interceptors {
+    let mut interceptors = room.endpoint.interceptors.iter();
+    while let Some(interceptor) = interceptors.next() {
         if let Err(rejection) = interceptor.before(turn).await {
-            room.endpoint.server.metrics.rejected_messages.inc();
-            turn.metadata.insert("refused".to_owned(), true.into());
-            let text = rejection.reason();
-            turn.session.publish(ChatEvent::Text { delta: text.to_owned() });
-            turn.session.turn_state().end = Some(answered(vec![Content::text(text)]));
-            return Ok(());
+            // The others may have rejected it for its content.
+            turn.session.turn_state().is_message_checked =
+                rejection.keeps_message() && interceptors.len() == 0;
+            return reject_message(room, turn, rejection.reason()).await;
         }
     }
+    turn.session.turn_state().is_message_checked = true;
     room.set_chosen_model(turn.message.model.clone());
     let message = turn.message.clone();
     match &room.endpoint.on_message {
@@ -154,17 +172,22 @@ async fn answer_message(
         }
         None => turn.session.answer_with_model(message.clone()).await?,
     }
-    let transcript = {
-        let mut state = turn.session.turn_state();
-        let transcript = std::mem::take(&mut state.external_transcript);
-        // A chat has written its turn to the journal itself.
-        let ours = state.model.is_some() || state.paused;
-        let is_stored = room.unstored.is_none();
-        (is_stored && !ours && !transcript.is_empty()).then_some(transcript)
-    };
-    if let Some(transcript) = transcript {
-        append_external_transcript(room, turn, message, transcript).await?;
-    }
+    append_external_transcript(room, turn).await
+}
+
+/// Answers a message with the reason why it was rejected.
+async fn reject_message(
+    room: &Room,
+    turn: &mut TurnContext,
+    reason: &str,
+) -> Result<(), TurnError> {
+    room.endpoint.server.metrics.rejected_messages.inc();
+    turn.metadata.insert("refused".to_owned(), true.into());
+    let content = vec![Content::text(reason)];
+    let answer = vec![EntryBody::Assistant { content: content.clone() }];
+    append_turn(room, turn, answer, TurnEnd::Answered).await?;
+    turn.session.publish(ChatEvent::Text { delta: reason.to_owned() });
+    turn.session.turn_state().end = Some(answered(content));
     Ok(())
 }
 
@@ -178,31 +201,85 @@ fn answered(content: Vec<Content>) -> ChatEvent {
     }
 }
 
-/// Writes a turn to the journal that a handler answered without a chat.
-async fn append_external_transcript(
+/// Writes a turn to the journal that a handler answered without a chat, even if it sent nothing.
+async fn append_external_transcript(room: &Room, turn: &TurnContext) -> Result<(), TurnError> {
+    let mut transcript = {
+        let mut state = turn.session.turn_state();
+        // A chat has written its turn to the journal itself.
+        if state.model.is_some() || state.paused || room.unstored.is_some() {
+            return Ok(());
+        }
+        std::mem::take(&mut state.external_transcript)
+    };
+    let text = transcript.full_text().to_owned();
+    let is_empty = transcript.is_empty();
+    let (entries, end) = transcript.finish();
+    append_turn(room, turn, entries, end.clone()).await?;
+    if !is_empty {
+        let content = vec![Content::text(text)];
+        let (usage, cost) = (Usage::default(), None);
+        let ended = ChatEvent::TurnEnded { end, content, usage, cost };
+        turn.session.turn_state().end.get_or_insert(ended);
+    }
+    Ok(())
+}
+
+/// Writes a message to the journal whose turn failed before that, with what its handler has sent: it was accepted, so it is kept.
+///
+/// After an error of the store, the message stays in the inbox and is answered later.
+async fn append_failure(
     room: &Room,
     turn: &TurnContext,
-    message: IncomingMessage,
-    mut transcript: ExternalTranscript,
+    result: Result<(), TurnError>,
 ) -> Result<(), TurnError> {
-    let text = transcript.full_text().to_owned();
-    let (entries, end) = transcript.finish();
-    let parts = message.parts.into_iter();
-    let parts = parts.map(|part| EntryBody::message(part.role, part.content));
-    let ended = EntryBody::TurnEnded { end: end.clone() };
-    let entries = parts.chain(entries).chain([ended]);
-    let entries = entries.collect();
+    let Err(error) = &result else { return result };
+    if room.unstored.is_some() || error.is_store_failure() || error.is_withdrawal() {
+        return result;
+    }
+    let mut transcript = std::mem::take(&mut turn.session.turn_state().external_transcript);
+    let (entries, _) = transcript.finish();
+    let end = match turn.session.cancellation_token().is_cancelled() {
+        true => TurnEnd::Cancelled,
+        false => TurnEnd::Failed { reason: error.message.clone() },
+    };
+    match append_turn(room, turn, entries, end).await {
+        Err(failure) if !failure.is_withdrawn() => Err(failure.into()),
+        _ => result,
+    }
+}
+
+/// Appends the message of a turn, its answer and its end, unless a chat has written the message.
+async fn append_turn(
+    room: &Room,
+    turn: &TurnContext,
+    answer: Vec<EntryBody>,
+    end: TurnEnd,
+) -> Result<(), StoreError> {
+    if room.unstored.is_some() {
+        return Ok(());
+    }
+    let Some(mut item) = turn.session.find_untaken_item().await? else {
+        return Ok(());
+    };
+    if let InboxBody::Message { after, .. } = &mut item.body
+        && let Some(end) = after.as_deref()
+        && let Err(ChatError::NoTurnEnd { .. }) =
+            check_turn_end(&*room.endpoint.store, &room.id, end).await
+    {
+        // No chat has accepted it: such a branch would hide the rest of the conversation.
+        *after = None;
+    }
+    let parts = match turn.session.turn_state().is_message_checked {
+        true => turn.message.parts.clone(),
+        false => {
+            let content = vec![Content::text(REJECTED_MESSAGE)];
+            vec![MessagePart { role: Role::User, content }]
+        }
+    };
+    let messages = parts.into_iter().map(|part| EntryBody::message(part.role, part.content));
+    let entries = messages.chain(answer).chain([EntryBody::TurnEnded { end }]).collect();
     let principal = turn.session.request_context().principal_record();
-    let item = turn.session.turn_state().inbox_item.take();
-    room.append_entries(principal, item, entries).await?;
-    let mut state = turn.session.turn_state();
-    state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
-        end,
-        content: vec![Content::text(text)],
-        usage: Usage::default(),
-        cost: None,
-    });
-    Ok(())
+    room.append_entries(principal, Some(item), entries).await
 }
 
 /// Runs the interceptors after a turn and publishes its end.
@@ -249,6 +326,8 @@ async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(),
     }
     turn.session.publish_metadata(std::mem::take(&mut turn.metadata));
     room.delete_if_ephemeral().await;
+    // Before the client knows: its next message may need it.
+    room.release_turn().await;
     if let Some(ended) = ended {
         if let ChatEvent::TurnEnded { end, usage, cost, .. } = &ended {
             room.endpoint.server.metrics.record_turn(end, latency);

@@ -8,6 +8,9 @@ use toolwright_schema::redact;
 /// The kind of an error of the store.
 const STORE_FAILURE: &str = "store";
 
+/// The kind of a message that was withdrawn when its turn began.
+const WITHDRAWAL: &str = "withdrawn";
+
 /// Why a message was not answered; published to the subscribers of the conversation.
 #[derive(Clone, Debug)]
 pub struct TurnError {
@@ -34,6 +37,16 @@ impl TurnError {
     /// Returns true if the store could not be read or written.
     pub(crate) fn is_store_failure(&self) -> bool {
         self.kind == STORE_FAILURE
+    }
+
+    /// Creates the error of a handler or an interceptor that panicked.
+    pub(crate) fn of_panic() -> Self {
+        Self::new("internal", "the endpoint failed; its log has the reason")
+    }
+
+    /// Returns true if the message was withdrawn, so that there is nothing to answer.
+    pub(crate) fn is_withdrawal(&self) -> bool {
+        self.kind == WITHDRAWAL
     }
 
     /// Returns true if a decision was rejected: its call does not wait for it, or its principal may not decide.
@@ -63,7 +76,7 @@ impl From<StoreError> for TurnError {
 
 fn store_error_kind(error: &StoreError) -> &'static str {
     match error.is_withdrawn() {
-        true => "withdrawn",
+        true => WITHDRAWAL,
         false => STORE_FAILURE,
     }
 }

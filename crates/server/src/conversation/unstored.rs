@@ -7,6 +7,7 @@ use toolwright_chat::{
     HostedTool, Message, Model, ModelId, ModelOptions, ModelRequest, ModelStream, ResponseFormat,
     ToolChoice, TurnRequest,
 };
+use toolwright_core::schema::Dialect;
 
 /// The history and the settings that a client sends with its message.
 #[derive(Default)]
@@ -54,6 +55,10 @@ impl Model for ModelWithHistory {
         let messages = messages.chain(self.conversation.messages_after.iter().cloned());
         request.messages = messages.chain(turn).collect();
         self.model.stream(request)
+    }
+
+    fn tool_dialect(&self) -> Dialect {
+        self.model.tool_dialect()
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

@@ -6,16 +6,24 @@ use toolwright_core::{ApprovalPolicy, Tool, ToolError, wire};
 use crate::auth::request_context::CLIENT_TOOLS_BUNDLE;
 use crate::endpoint::EndpointRuntime;
 
-/// Parses the client's tool definitions; the error names the index of the definition.
+/// The tools that a client runs itself.
 ///
-/// A call of such a tool pauses the turn like an approval; the client sends the result as the answer to it.
+/// A call of one pauses the turn like an approval; the client sends the result as the answer to it.
+#[derive(Default)]
+pub(crate) struct ClientTools {
+    pub(crate) tools: Vec<Tool>,
+    /// As the client has sent them.
+    pub(crate) definitions: Vec<Value>,
+}
+
+/// Parses the client's tool definitions; the error names the index of the definition.
 pub(crate) fn parse_client_tools(
-    definition: &[Value],
+    definitions: &[Value],
     endpoint: &EndpointRuntime,
-) -> Result<Vec<Tool>, (usize, String)> {
+) -> Result<ClientTools, (usize, String)> {
     let snapshot = endpoint.invoker.snapshot().map_err(|error| (0, error.to_string()))?;
     let mut tools: Vec<Tool> = Vec::new();
-    for (at, definition) in definition.iter().enumerate() {
+    for (at, definition) in definitions.iter().enumerate() {
         let tool = parse_client_tool(definition).map_err(|why| (at, why))?;
         let name = tool.name();
         if snapshot.get(name.as_str()).is_some() {
@@ -26,7 +34,7 @@ pub(crate) fn parse_client_tools(
         }
         tools.push(tool);
     }
-    Ok(tools)
+    Ok(ClientTools { tools, definitions: definitions.to_vec() })
 }
 
 fn parse_client_tool(definition: &Value) -> Result<Tool, String> {
@@ -47,6 +55,8 @@ fn parse_client_tool(definition: &Value) -> Result<Tool, String> {
     let tool = Tool::builder(parsed.name, parsed.description)
         .imported(true)
         .bundle(CLIENT_TOOLS_BUNDLE)
+        // The client expects the model to know them, however many tools the server has.
+        .pinned(true)
         .approval(ApprovalPolicy::Always)
         .schema(parsed.input.as_value().clone())
         .and_then(|tool| {

@@ -8,6 +8,7 @@ use toolwright_chat::{
     ResponseFormat, StopReason, Usage,
 };
 use toolwright_core::BoxFuture;
+use toolwright_core::schema::Dialect;
 
 use crate::endpoint::interceptor::{Interceptor, TurnContext, TurnRejection};
 
@@ -87,6 +88,10 @@ impl Model for GuardedModel {
         stream::once(checked).try_flatten().boxed()
     }
 
+    fn tool_dialect(&self) -> Dialect {
+        self.model.tool_dialect()
+    }
+
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
         self.model.supports_hosted_tool(hosted)
     }
@@ -136,7 +141,7 @@ fn replace_step_text(events: Vec<ModelEvent>, text: String, rejected: bool) -> V
     let (mut end, mut used) = (StopReason::End, Usage::default());
     for event in events {
         match event {
-            ModelEvent::RequestSent(body) => kept.insert(0, ModelEvent::RequestSent(body)),
+            ModelEvent::RequestSent(_) | ModelEvent::Fallback { .. } => kept.push(event),
             ModelEvent::Finished { stop, usage } => (end, used) = (stop, usage),
             ModelEvent::CallBegins { .. } | ModelEvent::CallDelta { .. } if !rejected => {
                 kept.push(event);
@@ -148,7 +153,10 @@ fn replace_step_text(events: Vec<ModelEvent>, text: String, rejected: bool) -> V
             _ => {}
         }
     }
-    let at = usize::from(matches!(kept.first(), Some(ModelEvent::RequestSent(_))));
+    let precedes_text = |event: &&ModelEvent| {
+        matches!(event, ModelEvent::RequestSent(_) | ModelEvent::Fallback { .. })
+    };
+    let at = kept.iter().take_while(precedes_text).count();
     if !text.is_empty() {
         kept.insert(at, ModelEvent::Text(text.clone()));
         kept.insert(at + 1, ModelEvent::Item(Item::text(text)));

@@ -133,6 +133,7 @@ pub(crate) fn erase_handler<Args, H: Handler<Args>>(handler: H) -> ErasedHandler
 }
 
 /// The name and the parameter check of a handler, kept for error messages of the build.
+#[derive(Clone)]
 pub(crate) struct HandlerSignature {
     /// The builder method that set the handler.
     event: &'static str,

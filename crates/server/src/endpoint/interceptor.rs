@@ -18,8 +18,8 @@ use crate::conversation::usage::ConversationUsage;
 /// # Examples
 ///
 /// ```
-/// use toolwright_core::BoxFuture;
-/// use toolwright_server::{Interceptor, TurnContext, TurnRejection};
+/// use toolwright::BoxFuture;
+/// use toolwright::server::{Interceptor, TurnContext, TurnRejection};
 ///
 /// /// Answers in office hours only.
 /// struct OfficeHours;
@@ -57,18 +57,37 @@ pub trait Interceptor: Send + Sync + 'static {
 }
 
 /// Why a message is not answered, as a sentence for the user.
+///
+/// The journal has the reason as the answer. In place of the message it has a note, unless the rejection
+/// [keeps](Self::keep_message) it: what was rejected for its content must not be stored, nor read by the model in a later turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnRejection(String);
+pub struct TurnRejection {
+    reason: String,
+    keeps_message: bool,
+}
 
 impl TurnRejection {
     /// Rejects with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self(reason.into())
+        Self { reason: reason.into(), keeps_message: false }
+    }
+
+    /// Keeps the message in the journal, because it was not rejected for its content.
+    ///
+    /// Only the last interceptor of an endpoint can: those that follow have not seen the message.
+    #[must_use]
+    pub fn keep_message(mut self) -> Self {
+        self.keeps_message = true;
+        self
     }
 
     /// The reason, which the user reads as the answer.
     pub fn reason(&self) -> &str {
-        &self.0
+        &self.reason
+    }
+
+    pub(crate) fn keeps_message(&self) -> bool {
+        self.keeps_message
     }
 }
 

@@ -14,7 +14,7 @@ use crate::endpoint::interceptor::{Interceptor, TurnContext, TurnRejection};
 /// # Examples
 ///
 /// ```
-/// use toolwright_server::{Endpoint, Metering};
+/// use toolwright::server::{Endpoint, Metering};
 ///
 /// let endpoint = Endpoint::new("/chat/{room}").interceptor(Metering::new().budget(0.50));
 /// ```
@@ -43,9 +43,12 @@ impl Interceptor for Metering {
     fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async move {
             match (self.budget, turn.conversation_usage.cost) {
-                (Some(max), Some(cost)) if cost >= max => Err(TurnRejection::new(format!(
-                    "This conversation has used up its budget of {max:.2}. Please begin a new one."
-                ))),
+                (Some(max), Some(cost)) if cost >= max => {
+                    let reason = format!(
+                        "This conversation has used up its budget of {max:.2}. Please begin a new one."
+                    );
+                    Err(TurnRejection::new(reason).keep_message())
+                }
                 _ => Ok(()),
             }
         })

@@ -71,6 +71,11 @@ impl PathTemplate {
         }
     }
 
+    /// Returns true if the conversation's name is the `id` parameter alone.
+    pub(crate) fn is_unprefixed(&self) -> bool {
+        self.unprefixed
+    }
+
     /// The names of the parameters, in the order of the path.
     pub(crate) fn param_names(&self) -> &[String] {
         &self.param_names

@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use toolwright_auth::Authenticator;
 use toolwright_chat::{
-    Chat, HistoryWindow, Lease, MemoryStore, Model, Owner, Store, StoreError, random_hex,
+    Chat, HistoryWindow, Lease, MemoryStore, Model, Owner, Store, StoreError, TurnRequest,
+    random_hex,
 };
-use toolwright_core::Invoker;
+use toolwright_core::{Invoker, Snapshot, ToolSelection, ToolSpec};
 
 use super::{Endpoint, SystemPrompt};
 use crate::conversation::event::PeerId;
@@ -20,9 +22,6 @@ use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
 use crate::server::ServerBuildError;
 
-/// The duration of a lease that is not renewed.
-pub(crate) const LEASE_DURATION: Duration = Duration::from_secs(30);
-
 /// A built endpoint.
 pub(crate) struct EndpointRuntime {
     pub(crate) server: Arc<ServerState>,
@@ -31,6 +30,8 @@ pub(crate) struct EndpointRuntime {
     /// The endpoint's model, with its output guardrails.
     pub(crate) model: Arc<dyn Model>,
     pub(crate) invoker: Invoker,
+    /// Has the server's credentials; its principals call the tools of this endpoint.
+    pub(crate) auth: Authenticator,
     pub(crate) store: Arc<dyn Store>,
     /// The window of history that is sent to the model.
     pub(crate) window: HistoryWindow,
@@ -42,6 +43,11 @@ pub(crate) struct EndpointRuntime {
     pub(crate) idle_timeout: Option<Duration>,
     /// The names of the tools that only this endpoint has.
     pub(crate) endpoint_tools: Arc<HashSet<String>>,
+    /// The names of the tools that only a resolver may have.
+    resolved_tools: Vec<String>,
+    selection: ToolSelection,
+    /// Further selections that a tool has to be kept by.
+    bounds: Vec<ToolSelection>,
     output_guardrails: Vec<Arc<dyn Guardrail>>,
     persistent: bool,
     broadcast: bool,
@@ -73,7 +79,6 @@ impl RoomMap {
 pub(crate) struct EndpointDefaults {
     pub(crate) server: Arc<ServerState>,
     pub(crate) model: Arc<dyn Model>,
-    pub(crate) store: Arc<dyn Store>,
     pub(crate) configure_chat:
         Arc<dyn Fn(toolwright_chat::ChatBuilder) -> toolwright_chat::ChatBuilder + Send + Sync>,
 }
@@ -99,17 +104,34 @@ impl Endpoint {
                 )
             }
         };
-        let invoker = self.select_tools(&shared.server.invoker)?;
+        let invoker = select_tools(&shared.server.invoker, &self.selection, &self.bounds);
+        let invoker = invoker.map_err(|reason| self.build_error(reason))?;
         let model = self.model.clone().unwrap_or_else(|| Arc::clone(&shared.model));
         let model = with_guardrails(model, &self.output_guardrails);
-        let (store, window) = match self.memory {
-            true => (Arc::clone(&shared.store), self.window),
-            // Stored until the turn ends, so that a paused turn can resume and a client can reconnect.
-            false => (Arc::new(MemoryStore::new()) as _, HistoryWindow::all().turns(0)),
+        // Without memory, a conversation is stored until its turn ends, so that a paused turn can resume and a client can
+        // reconnect, to any node.
+        let store = match self.memory || shared.server.bus.is_some() {
+            true => Arc::clone(&shared.server.store),
+            false => Arc::new(MemoryStore::new()) as _,
         };
-        let mut chat = (shared.configure_chat)(Chat::builder(Arc::clone(&model), &invoker));
+        let window = match self.memory {
+            true => self.window,
+            false => HistoryWindow::all().turns(0),
+        };
+        let mut hosted_tools = HashSet::new();
+        let chat = (shared.configure_chat)(Chat::builder(&invoker, Arc::clone(&model)));
+        let chat = chat.retain_hosted_tools(|hosted| {
+            hosted_tools.insert(hosted.name().to_owned());
+            let mut selections = self.bounds.iter().chain([&self.selection]);
+            selections.all(|selection| selection.keeps_hosted(hosted.name()))
+        });
+        let resolved_tools = self.check_names(&shared.server.invoker, &hosted_tools)?;
+        let mut chat = chat.resolvers(self.resolvers.iter().cloned());
         if let Some(system) = system {
             chat = chat.system(system);
+        }
+        if let Some(search) = &self.tool_search {
+            chat = chat.tool_search(search.clone());
         }
         if let Some(limits) = &self.limits {
             chat = chat.limits(limits.clone());
@@ -122,12 +144,16 @@ impl Endpoint {
             template,
             chat: chat.build(),
             model,
+            auth: shared.server.auth.with_invoker(invoker.clone()),
             invoker,
             store,
             window,
             endpoint_tools: Arc::new(
                 self.selection.added.iter().map(|item| item.name().to_string()).collect(),
             ),
+            resolved_tools,
+            selection: self.selection,
+            bounds: self.bounds,
             heartbeat: self.heartbeat.unwrap_or(shared.server.limits.heartbeat_interval),
             idle_timeout: self.idle_timeout,
             persistent: self.memory,
@@ -145,25 +171,72 @@ impl Endpoint {
         })
     }
 
-    /// The invoker limited to the tools of this endpoint.
-    fn select_tools(&self, invoker: &Invoker) -> Result<Invoker, ServerBuildError> {
+    /// Rejects the selection of unknown tools and bundles; returns the names of tools that only a resolver may have.
+    fn check_names(
+        &self,
+        invoker: &Invoker,
+        hosted_tools: &HashSet<String>,
+    ) -> Result<Vec<String>, ServerBuildError> {
         let snapshot = invoker.snapshot();
         let snapshot = snapshot.map_err(|error| self.build_error(error.to_string()))?;
-        if let Some(unknown) = self.selection.unknown_names(&snapshot).first() {
-            if self.selection.bundles.iter().any(|bundle| bundle == unknown) {
-                return Err(self.build_error(format!("there is no bundle `{unknown}`")));
-            }
-            let near = snapshot.nearest(unknown, 1);
-            let hint = near.first().map(|near| format!("; did you mean `{near}`?"));
-            let hint = hint.unwrap_or_default();
-            return Err(self.build_error(format!("there is no tool `{unknown}`{hint}")));
+        let unknown = self.selection.unknown_names(&snapshot).into_iter();
+        let unknown: Vec<&str> = unknown.filter(|name| !hosted_tools.contains(*name)).collect();
+        let is_bundle = |name: &str| self.selection.bundles.iter().any(|bundle| bundle == name);
+        let rejected = unknown.iter().find(|name| self.resolvers.is_empty() || is_bundle(name));
+        if let Some(name) = rejected {
+            return Err(self.build_error(describe_unknown_name(&self.selection, &snapshot, name)));
         }
-        let narrowed = invoker.with_view(|view| self.selection.apply(view));
-        narrowed.map_err(|error| self.build_error(error.to_string()))
+        let is_excluded = |name: &str| self.selection.excluded.iter().any(|known| known == name);
+        Ok(unknown.into_iter().filter(|name| !is_excluded(name)).map(str::to_owned).collect())
     }
 }
 
+/// The error for a selected tool or bundle that does not exist.
+fn describe_unknown_name(selection: &ToolSelection, snapshot: &Snapshot, name: &str) -> String {
+    if selection.bundles.contains(name) {
+        return format!("there is no bundle `{name}`");
+    }
+    let near = snapshot.nearest(name, 1);
+    let hint = near.first().map(|near| format!("; did you mean `{near}`?"));
+    format!("there is no tool `{name}`{}", hint.unwrap_or_default())
+}
+
+/// Limits an invoker as [`select_tools`] does; the error names a tool or bundle that does not exist.
+pub(crate) fn select_known_tools(
+    invoker: &Invoker,
+    selection: &ToolSelection,
+    bounds: &[ToolSelection],
+) -> Result<Invoker, String> {
+    let snapshot = invoker.snapshot().map_err(|error| error.to_string())?;
+    match selection.unknown_names(&snapshot).first() {
+        Some(unknown) => Err(describe_unknown_name(selection, &snapshot, unknown)),
+        None => select_tools(invoker, selection, bounds),
+    }
+}
+
+/// Limits an invoker to the tools and prompts that all `bounds` keep and the selection selects, now and later.
+fn select_tools(
+    invoker: &Invoker,
+    selection: &ToolSelection,
+    bounds: &[ToolSelection],
+) -> Result<Invoker, String> {
+    let bounds: Vec<ToolSelection> = bounds.iter().filter(|it| !it.is_empty()).cloned().collect();
+    if selection.is_empty() && bounds.is_empty() {
+        return Ok(invoker.clone());
+    }
+    let narrowed = invoker.with_view(|view| {
+        let kept = move |spec: &_| bounds.iter().all(|bound: &ToolSelection| bound.keeps(spec));
+        selection.apply(view.filter(kept))
+    });
+    narrowed.map_err(|error| error.to_string())
+}
+
 impl EndpointRuntime {
+    /// Returns true if the selections of this endpoint keep a tool that is not among those of the server.
+    pub(crate) fn keeps_tool(&self, spec: &ToolSpec) -> bool {
+        self.bounds.iter().chain([&self.selection]).all(|selection| selection.keeps(spec))
+    }
+
     /// Returns the room of a conversation; creates it if it is not in memory.
     ///
     /// Unless the path has names, conversations are stored under `owner`, so that ids of different owners do not collide.
@@ -204,9 +277,7 @@ impl EndpointRuntime {
         if self.is_shared() || !id.starts_with('/') {
             return None;
         }
-        let endpoints = self.server.endpoints.get()?;
-        let mut endpoints = endpoints.iter().filter_map(std::sync::Weak::upgrade);
-        endpoints.find_map(|endpoint| {
+        self.server.endpoints().find_map(|endpoint| {
             let params = endpoint.template.match_path(id)?;
             (endpoint.template != self.template).then_some((endpoint, params))
         })
@@ -242,17 +313,24 @@ impl EndpointRuntime {
         self.template.collection_path().is_none()
     }
 
+    /// Adds the tools that only a resolver has to a turn, unless the endpoint excludes them.
+    pub(crate) fn add_resolved_tools(self: &Arc<Self>, request: TurnRequest) -> TurnRequest {
+        if self.resolved_tools.is_empty() {
+            return request;
+        }
+        let endpoint = Arc::clone(self);
+        request.tools_named(&self.resolved_tools).allow(move |spec| {
+            !endpoint.selection.excludes(spec) && endpoint.bounds.iter().all(|it| it.keeps(spec))
+        })
+    }
+
     /// Wraps a model with the endpoint's output guardrails.
     pub(crate) fn with_guardrails(&self, model: Arc<dyn Model>) -> Arc<dyn Model> {
         with_guardrails(model, &self.output_guardrails)
     }
 
-    /// Returns an error if a new message could not be answered, or not stored where `is_stored`, so that none is accepted.
-    pub(crate) async fn check_admission(&self, is_stored: bool) -> Result<(), ErrorResponse> {
-        if self.server.running_turns.len() >= self.server.limits.max_turns {
-            let message = "the server runs as many turns as it can: try again when some are over";
-            return Err(ErrorResponse::overloaded(message, Duration::from_secs(1)));
-        }
+    /// Returns an error if a new message could not be stored where `is_stored`, so that none is accepted.
+    pub(crate) async fn check_writable(&self, is_stored: bool) -> Result<(), ErrorResponse> {
         match is_stored {
             true => Ok(self.store.check_writable().await?),
             false => Ok(()),
@@ -264,6 +342,7 @@ impl EndpointRuntime {
         let deleted = self.with_lease(id, async |lease| self.store.delete(lease).await);
         let deleted = deleted.await?;
         self.reset_room(id).await;
+        self.server.send_deleted(id);
         Ok(deleted)
     }
 
@@ -281,7 +360,8 @@ impl EndpointRuntime {
         id: &str,
         work: impl AsyncFnOnce(&Lease) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let lease = self.store.acquire(id, &self.server.handler_node(), LEASE_DURATION).await?;
+        let duration = self.server.limits.lease_duration;
+        let lease = self.store.acquire(id, &self.server.handler_node(), duration).await?;
         let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(id))?;
         let result = work(&lease).await;
         // The lease expires anyway.

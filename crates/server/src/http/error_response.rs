@@ -1,5 +1,6 @@
 //! Error responses: `{"error": {"kind", "message"}}`. The only file with status codes of our own.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -9,25 +10,34 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use toolwright_auth::AccessDenied;
 use toolwright_chat::{ChatError, StoreError};
+use toolwright_core::SharedStateError;
 use toolwright_schema::redact;
 
+use crate::auth::session_cookie::SessionError;
 use crate::conversation::turn_error::{TurnError, error_kind};
 
 /// The response to a request that failed.
 #[derive(Debug)]
 pub(crate) struct ErrorResponse {
     pub(crate) status: StatusCode,
-    pub(crate) kind: &'static str,
+    pub(crate) kind: Cow<'static, str>,
     pub(crate) message: String,
     /// The value of the `WWW-Authenticate` header.
     www_authenticate: Option<HeaderValue>,
     /// How long the client should wait, for the `Retry-After` header.
     retry_after: Option<Duration>,
+    /// The quota that is used up, by the name of its setting.
+    pub(crate) limit: Option<&'static str>,
 }
 
 impl ErrorResponse {
-    pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, kind, message: message.into(), www_authenticate: None, retry_after: None }
+    pub(crate) fn new(
+        status: StatusCode,
+        kind: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
+        let (kind, message) = (kind.into(), message.into());
+        Self { status, kind, message, www_authenticate: None, retry_after: None, limit: None }
     }
 
     /// 400: the request is malformed or incomplete.
@@ -54,6 +64,20 @@ impl ErrorResponse {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
     }
 
+    /// 429 with `Retry-After`: a quota of the person is used up, for a while (`rate_limit`) or for the day (`quota`).
+    pub(crate) fn over_quota(
+        limit: &'static str,
+        message: impl Into<String>,
+        retry_after: Duration,
+    ) -> Self {
+        let kind = if limit.ends_with("_per_day") { "quota" } else { "rate_limit" };
+        Self {
+            retry_after: Some(retry_after),
+            limit: Some(limit),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, kind, message)
+        }
+    }
+
     /// 500: the response could not be encoded.
     pub(crate) fn unencodable(error: impl Display) -> Self {
         let message = format!("the answer cannot be written: {error}");
@@ -75,6 +99,18 @@ impl ErrorResponse {
         }
     }
 
+    /// 503: another node, or the next process, answers this request.
+    pub(crate) fn ending() -> Self {
+        let message = "the server is about to end";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "ending", message)
+            .with_retry_after(Duration::ZERO)
+    }
+
+    /// 404, for the check of a balancer: this node answers the requests that it has, and should receive no others.
+    pub(crate) fn draining() -> Self {
+        Self { status: StatusCode::NOT_FOUND, ..Self::ending() }
+    }
+
     /// 401: the credential is missing or no longer valid.
     pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
@@ -87,6 +123,7 @@ impl ErrorResponse {
         self.status == StatusCode::SERVICE_UNAVAILABLE
     }
 
+    #[cfg(feature = "websocket")]
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -98,7 +135,16 @@ impl ErrorResponse {
     }
 
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        json!({ "kind": self.kind, "message": self.message })
+        match self.limit {
+            None => json!({ "kind": self.kind, "message": self.message }),
+            // Clients of a WebSocket receive no headers.
+            Some(limit) => json!({
+                "kind": self.kind,
+                "message": self.message,
+                "limit": limit,
+                "retry_after": self.retry_after(),
+            }),
+        }
     }
 }
 
@@ -125,6 +171,25 @@ impl From<StoreError> for ErrorResponse {
             None => {
                 tracing::warn!("the store failed: {error}");
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", message)
+            }
+        }
+    }
+}
+
+impl From<SharedStateError> for ErrorResponse {
+    fn from(error: SharedStateError) -> Self {
+        tracing::warn!("the shared state failed: {error}");
+        let message = redact(&error.to_string()).into_owned();
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", message)
+    }
+}
+
+impl From<SessionError> for ErrorResponse {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::State(error) => error.into(),
+            SessionError::ProviderAway => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error.to_string())
             }
         }
     }

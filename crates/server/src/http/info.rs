@@ -33,6 +33,7 @@ pub(super) async fn show_info(
         "dialects": dialects,
         "endpoints": endpoints,
         "warnings": warnings,
+        "console": state.server.branding,
     });
     answer(StatusCode::OK, &info)
 }

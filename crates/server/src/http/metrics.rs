@@ -8,8 +8,12 @@ use prometheus::{
     register_int_counter_vec_with_registry, register_int_counter_with_registry,
     register_int_gauge_with_registry,
 };
+use toolwright_bus::BusStatus;
 use toolwright_chat::{ChatEvent, TurnEnd};
+use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::ToolResult;
+
+use super::error_response::ErrorResponse;
 
 /// The upper bounds of the histogram buckets, in seconds.
 const BUCKET_BOUNDS: [f64; 12] =
@@ -25,6 +29,18 @@ pub(crate) struct Metrics {
     pub(crate) rejected_messages: IntCounter,
     /// Conversations deleted because of their age.
     pub(crate) expired_conversations: IntCounter,
+    /// Interrupted turns that this node has resumed.
+    pub(crate) resumed_turns: IntCounter,
+    /// Workers that stopped because the lease was lost or the store failed.
+    pub(crate) lost_leases: IntCounter,
+    /// Places where events of another node were missing.
+    pub(crate) event_gaps: IntCounter,
+    /// The age of the events of other nodes when they arrive, by the clocks of both.
+    bus_lag_seconds: Histogram,
+    /// The state of the bus; set when the metrics are rendered.
+    bus_connected: IntGauge,
+    bus_queued: IntGauge,
+    bus_dropped: IntGauge,
     /// Conversations in memory; set when the metrics are rendered.
     rooms: IntGauge,
     requests: IntCounterVec,
@@ -33,6 +49,7 @@ pub(crate) struct Metrics {
     calls: IntCounterVec,
     call_seconds: Histogram,
     errors: IntCounterVec,
+    over_quota: IntCounterVec,
     tokens_in: IntCounter,
     tokens_out: IntCounter,
     /// In the currency of the prices.
@@ -71,6 +88,28 @@ impl Metrics {
                 "conversations deleted because of their age",
                 registry
             )?,
+            resumed_turns: register_int_counter_with_registry!(
+                "turns_resumed_total",
+                "interrupted turns that this node has resumed",
+                registry
+            )?,
+            lost_leases: register_int_counter_with_registry!(
+                "leases_lost_total",
+                "conversations that this node had to leave to another one",
+                registry
+            )?,
+            event_gaps: register_int_counter_with_registry!(
+                "event_gaps_total",
+                "places where events of another node were missing",
+                registry
+            )?,
+            bus_lag_seconds: seconds(
+                "bus_lag_seconds",
+                "age of the events of other nodes when they arrive, by the clocks of both",
+            )?,
+            bus_connected: gauge("bus_connected", "1 if the bus to other nodes can be reached")?,
+            bus_queued: gauge("bus_queued", "messages that wait to be sent to other nodes")?,
+            bus_dropped: gauge("bus_dropped", "messages to other nodes that were dropped")?,
             cost: register_counter_with_registry!(
                 "cost_total",
                 "what models cost, where the price is known",
@@ -82,6 +121,7 @@ impl Metrics {
             turns: counters("turns_total", "end", "turns that are over")?,
             calls: counters("calls_total", "outcome", "calls of tools")?,
             errors: counters("errors_total", "kind", "turns that failed")?,
+            over_quota: counters("quota_refused_total", "limit", "messages refused by a quota")?,
             turn_seconds: seconds("turn_seconds", "how long turns take")?,
             call_seconds: seconds("call_seconds", "how long calls of tools take")?,
             registry,
@@ -130,6 +170,11 @@ impl Metrics {
         self.errors.with_label_values(&[kind]).inc();
     }
 
+    /// Records a message that was refused because a quota is used up.
+    pub(crate) fn record_over_quota(&self, limit: &str) {
+        self.over_quota.with_label_values(&[limit]).inc();
+    }
+
     /// Records a response by its status class.
     pub(crate) fn record_response(&self, status: u16) {
         let class = match status {
@@ -141,10 +186,27 @@ impl Metrics {
         self.requests.with_label_values(&[class]).inc();
     }
 
+    /// Records an event of another node, which has this time in milliseconds since 1970.
+    pub(crate) fn record_remote_event(&self, at: u64) {
+        let age = Duration::from_millis(unix_millis_now().saturating_sub(at));
+        self.bus_lag_seconds.observe(age.as_secs_f64());
+    }
+
     /// Renders all metrics in the text format of Prometheus; `rooms` is the number of conversations in memory.
-    pub(crate) fn to_prometheus(&self, rooms: usize) -> prometheus::Result<String> {
-        self.rooms.set(i64::try_from(rooms).unwrap_or(i64::MAX));
-        TextEncoder::new().encode_to_string(&self.registry.gather())
+    pub(crate) fn to_prometheus(
+        &self,
+        rooms: usize,
+        bus: Option<&BusStatus>,
+    ) -> Result<String, ErrorResponse> {
+        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.rooms.set(count(rooms));
+        if let Some(bus) = bus {
+            self.bus_connected.set(bus.is_connected().into());
+            self.bus_queued.set(count(bus.queued));
+            self.bus_dropped.set(i64::try_from(bus.dropped).unwrap_or(i64::MAX));
+        }
+        let text = TextEncoder::new().encode_to_string(&self.registry.gather());
+        text.map_err(ErrorResponse::unencodable)
     }
 }
 
@@ -164,11 +226,38 @@ mod tests {
         metrics.record_response(404);
         metrics.record_turn(&TurnEnd::Answered, Duration::from_millis(1500));
         metrics.record_turn_error("network");
+        metrics.record_over_quota("tokens_per_day");
         metrics.tokens_in.inc_by(10);
         metrics.cost.inc_by(0.25);
         assert_eq!(
-            metrics.to_prometheus(2).unwrap(),
-            r#"# HELP toolwright_call_seconds how long calls of tools take
+            metrics.to_prometheus(2, None).unwrap_or_default(),
+            r#"# HELP toolwright_bus_connected 1 if the bus to other nodes can be reached
+# TYPE toolwright_bus_connected gauge
+toolwright_bus_connected 0
+# HELP toolwright_bus_dropped messages to other nodes that were dropped
+# TYPE toolwright_bus_dropped gauge
+toolwright_bus_dropped 0
+# HELP toolwright_bus_lag_seconds age of the events of other nodes when they arrive, by the clocks of both
+# TYPE toolwright_bus_lag_seconds histogram
+toolwright_bus_lag_seconds_bucket{le="0.005"} 0
+toolwright_bus_lag_seconds_bucket{le="0.01"} 0
+toolwright_bus_lag_seconds_bucket{le="0.025"} 0
+toolwright_bus_lag_seconds_bucket{le="0.05"} 0
+toolwright_bus_lag_seconds_bucket{le="0.1"} 0
+toolwright_bus_lag_seconds_bucket{le="0.25"} 0
+toolwright_bus_lag_seconds_bucket{le="0.5"} 0
+toolwright_bus_lag_seconds_bucket{le="1"} 0
+toolwright_bus_lag_seconds_bucket{le="2.5"} 0
+toolwright_bus_lag_seconds_bucket{le="10"} 0
+toolwright_bus_lag_seconds_bucket{le="30"} 0
+toolwright_bus_lag_seconds_bucket{le="120"} 0
+toolwright_bus_lag_seconds_bucket{le="+Inf"} 0
+toolwright_bus_lag_seconds_sum 0
+toolwright_bus_lag_seconds_count 0
+# HELP toolwright_bus_queued messages that wait to be sent to other nodes
+# TYPE toolwright_bus_queued gauge
+toolwright_bus_queued 0
+# HELP toolwright_call_seconds how long calls of tools take
 # TYPE toolwright_call_seconds histogram
 toolwright_call_seconds_bucket{le="0.005"} 0
 toolwright_call_seconds_bucket{le="0.01"} 0
@@ -194,9 +283,18 @@ toolwright_cost_total 0.25
 # HELP toolwright_errors_total turns that failed
 # TYPE toolwright_errors_total counter
 toolwright_errors_total{kind="network"} 1
+# HELP toolwright_event_gaps_total places where events of another node were missing
+# TYPE toolwright_event_gaps_total counter
+toolwright_event_gaps_total 0
+# HELP toolwright_leases_lost_total conversations that this node had to leave to another one
+# TYPE toolwright_leases_lost_total counter
+toolwright_leases_lost_total 0
 # HELP toolwright_prompts_refused_total prompts refused by an interceptor
 # TYPE toolwright_prompts_refused_total counter
 toolwright_prompts_refused_total 1
+# HELP toolwright_quota_refused_total messages refused by a quota
+# TYPE toolwright_quota_refused_total counter
+toolwright_quota_refused_total{limit="tokens_per_day"} 1
 # HELP toolwright_readers those who read a conversation
 # TYPE toolwright_readers gauge
 toolwright_readers 1
@@ -231,6 +329,9 @@ toolwright_turn_seconds_bucket{le="120"} 1
 toolwright_turn_seconds_bucket{le="+Inf"} 1
 toolwright_turn_seconds_sum 1.5
 toolwright_turn_seconds_count 1
+# HELP toolwright_turns_resumed_total interrupted turns that this node has resumed
+# TYPE toolwright_turns_resumed_total counter
+toolwright_turns_resumed_total 0
 # HELP toolwright_turns_total turns that are over
 # TYPE toolwright_turns_total counter
 toolwright_turns_total{end="answered"} 1

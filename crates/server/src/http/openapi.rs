@@ -27,12 +27,19 @@ pub(super) async fn show_openapi(
     let tools = context.invoker().list(&context.call_scope());
     let tools = tools.map_err(super::tools::registry_error)?;
     let info = &state.server.info;
-    answer(StatusCode::OK, &build_document(&info.name, &info.version, &tools))
+    let paths = state.server.paths();
+    answer(StatusCode::OK, &build_document(&info.name, &info.version, paths, &tools))
 }
 
-fn build_document(name: &str, version: &str, tools: &[RegisteredTool]) -> Value {
+/// The document of the tools and of those routes that are among `paths`.
+fn build_document(name: &str, version: &str, paths: &[String], tools: &[RegisteredTool]) -> Value {
     let mut document = BASE_DOCUMENT.clone();
     document.insert("info".to_owned(), json!({ "title": name, "version": version }));
+    // Relative to the address of the document, so that it is right under any prefix.
+    document.insert("servers".to_owned(), json!([{ "url": ".." }]));
+    if let Some(documented) = document.get_mut("paths").and_then(Value::as_object_mut) {
+        documented.retain(|path, _| paths.iter().any(|routed| is_same_path(path, routed)));
+    }
     for tool in tools {
         let path = format!("/api/tools/{}", tool.spec().name);
         insert_at(&mut document, &["paths"], path, json!({ "post": tool_operation(tool) }));
@@ -45,6 +52,14 @@ fn build_document(name: &str, version: &str, tools: &[RegisteredTool]) -> Value 
         }
     }
     document.into()
+}
+
+/// Returns true if two paths differ only in the names of their parameters.
+fn is_same_path(one: &str, two: &str) -> bool {
+    let is_same =
+        |(one, two): (&str, &str)| one == two || one.starts_with('{') && two.starts_with('{');
+    one.split('/').count() == two.split('/').count()
+        && one.split('/').zip(two.split('/')).all(is_same)
 }
 
 fn insert_at(document: &mut Map<String, Value>, place: &[&str], key: String, value: Value) {

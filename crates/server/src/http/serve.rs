@@ -2,20 +2,32 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures::FutureExt as _;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use tokio_util::task::TaskTracker;
+use tokio_util::sync::CancellationToken;
 use toolwright_mcp::__internal::{accept_connections, serve_http1};
+use toolwright_mcp::McpServer;
 use tower::ServiceExt as _;
 
+use crate::endpoint::server_state::ServerState;
+use crate::http;
+use crate::http::error_response::ErrorResponse;
 use crate::http::write_timeout::WriteTimeoutStream;
 use crate::server::Server;
 
 /// How long interrupted turns may take to release their leases, so that another process can resume them at once.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a node that drains waits for the next check of its balancer, which sends its requests elsewhere from then on.
+const DRAIN_NOTICE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why [`Server::serve`] failed.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +46,8 @@ pub enum ListenError {
 
 impl Server {
     /// Serves until `shutdown` completes. Then running turns have [`shutdown_grace`](crate::ServerLimits::shutdown_grace) to
-    /// end, and event streams end with a `goodbye` event. A turn that does not end in time is resumed, and messages that wait
+    /// end, and event streams end with a `goodbye` event. Meanwhile connections are accepted, and `/readyz` responds with 404:
+    /// balancers send no further requests, and do not take the node for a dead one. A turn that does not end in time is resumed, and messages that wait
     /// are answered, by the next process that serves the same store.
     ///
     /// # Errors
@@ -49,48 +62,104 @@ impl Server {
         if !addr.ip().is_loopback() && self.state.auth.allows_anonymous() {
             return Err(ListenError::NotLoopback { addr });
         }
-        let serve = |stream, peer| self.serve_connection(stream, peer);
+        let router =
+            http::not_found_router(&self.state).merge(self.router()).merge(self.well_known());
+        let serve = |stream, peer| self.serve_connection(router.clone(), stream, peer);
         let max_connections = self.state.limits.max_connections;
-        let accept = accept_connections(listener, max_connections, shutdown, serve);
+        let drain = async {
+            shutdown.await;
+            self.shutdown().await;
+        };
+        let accept = accept_connections(&listener, max_connections, drain, serve);
         let sweep = async {
-            self.attend_unattended().await;
+            if !self.state.background_work.swap(true, Ordering::Relaxed) {
+                self.attend_unattended().await;
+            }
             std::future::pending::<()>().await
         };
-        let open = tokio::select! {
-            open = accept => open,
-            () = sweep => return Ok(()),
+        let serve = async {
+            let open = tokio::select! {
+                open = accept => open,
+                () = sweep => return,
+            };
+            // Connections that are still open then are dropped.
+            let finish = async {
+                let _ = timeout(self.state.limits.shutdown_grace, open.wait()).await;
+            };
+            // Those that are accepted from now on are not waited for.
+            accept_connections(&listener, max_connections, finish, serve).await;
         };
-        self.shut_down(&open).await;
+        tokio::join!(serve, self.register_node(Some(addr)));
         Ok(())
     }
 
     fn serve_connection(
         &self,
+        router: Router,
         stream: TcpStream,
         peer: SocketAddr,
     ) -> impl Future<Output = ()> + Send + use<> {
         let state = Arc::clone(&self.state);
         let stream = WriteTimeoutStream::new(stream, state.limits.write_timeout);
-        let router = self.router();
-        let respond = move |request| router.clone().oneshot(request).map(|Ok(response)| response);
+        let respond = {
+            let state = Arc::clone(&state);
+            move |request: Request<_>| {
+                respond(Arc::clone(&state), router.clone(), request.map(Body::new))
+            }
+        };
         state.metrics.open_connections.inc();
         async move {
-            let (limits, shutdown) = (&state.limits, state.shutdown.clone());
+            let (limits, mut shutdown) = (&state.limits, state.shutdown.clone());
+            if shutdown.is_cancelled() {
+                // Its first request is answered, too, and is its last.
+                shutdown = CancellationToken::new();
+            }
             serve_http1(stream, peer, limits.read_timeout, shutdown, respond).await;
             state.metrics.open_connections.dec();
         }
     }
 
-    /// Waits for running turns, then closes streams and connections.
-    async fn shut_down(&self, open: &TaskTracker) {
-        let grace = self.state.limits.shutdown_grace;
+    /// Gives running turns [`shutdown_grace`](crate::ServerLimits::shutdown_grace) to end, then ends event streams with a
+    /// `goodbye` event; [`serve`](Self::serve) does this by itself.
+    pub async fn shutdown(&self) {
         self.state.draining.cancel();
         self.state.running_turns.close();
-        let _ = timeout(grace, self.state.running_turns.wait()).await;
+        let noticed = async {
+            if self.state.is_checked.load(Ordering::Relaxed) {
+                let noticed = self.state.drain_noticed.notified();
+                let _ = timeout(DRAIN_NOTICE_TIMEOUT, noticed).await;
+            }
+        };
+        let turns = async { tokio::join!(noticed, self.state.running_turns.wait()) };
+        let _ = timeout(self.state.limits.shutdown_grace, turns).await;
         self.state.shutdown.cancel();
         let _ = timeout(RELEASE_TIMEOUT, self.state.running_turns.wait()).await;
-        self.state.mcp.shut_down();
-        // Connections that are still open then are dropped.
-        let _ = timeout(grace, open.wait()).await;
+        if let Some(bus) = &self.state.bus {
+            // What other nodes go on with.
+            let _ = timeout(RELEASE_TIMEOUT, bus.flush()).await;
+        }
+        self.state.mcp.iter().for_each(McpServer::shut_down);
     }
+}
+
+/// Answers a request. Its connection is closed if the server drains, so that the client's next request goes elsewhere.
+async fn respond(state: Arc<ServerState>, router: Router, request: Request) -> Response {
+    if !state.draining.is_cancelled() {
+        let Ok(response) = router.oneshot(request).await;
+        return response;
+    }
+    let path = request.uri().path();
+    let is_check = path.ends_with("/readyz") || path.ends_with("/healthz");
+    let mut response = match state.shutdown.is_cancelled() && !is_check {
+        // There is no time left to do it.
+        true => ErrorResponse::ending().into_response(),
+        false => {
+            let Ok(response) = router.oneshot(request).await;
+            response
+        }
+    };
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }

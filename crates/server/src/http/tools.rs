@@ -35,6 +35,7 @@ fn tool_json(entry: &RegisteredTool) -> Value {
         "output": spec.output,
         "hints": spec.hints,
         "approval": entry.needs_approval(),
+        "approvers": entry.approvers(),
         "bundle": spec.bundle,
     })
 }
@@ -102,7 +103,16 @@ pub(super) async fn call_tool(
             let message = "the call needs approval: send `confirmed: true` with it";
             return Err(ErrorResponse::new(StatusCode::CONFLICT, "approval", message));
         }
+        if !context.may_approve(&pending.approvers, context.subject()) {
+            let message =
+                "others than you approve calls of this tool: ask for it in a conversation";
+            return Err(ErrorResponse::new(StatusCode::FORBIDDEN, "approval", message));
+        }
         scope = scope.approval_token(pending.request().issue_token());
+    }
+    if let Some(account) = context.quota_account() {
+        let counted = state.server.quotas.count_call(&account, None).await;
+        counted.inspect_err(|error| state.server.record_over_quota(error))?;
     }
     let started_at = Instant::now();
     let result = invoker.invoke_in(&scope, &call).await;

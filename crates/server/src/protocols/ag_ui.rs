@@ -18,6 +18,7 @@ use self::input::{ResumeEntry, RunAgentInput};
 use super::turn_stream::ProtocolStream;
 use super::{ai_sdk, sse};
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
+use crate::conversation::access::{OpenConversation, Operation};
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
@@ -39,7 +40,7 @@ pub(crate) async fn run(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let endpoint = &state.assistant_endpoint;
+    let endpoint = &state.endpoint;
     let input: RunAgentInput = body::read_json(&endpoint.server.limits, &headers, body).await?;
     match start_run(endpoint, context, &input).await {
         Ok(response) => Ok(response),
@@ -81,31 +82,35 @@ async fn start_run(
     input: &RunAgentInput,
 ) -> Result<Response, RunError> {
     let params = vec![(ID_PARAM.to_owned(), input.thread_id.clone())];
-    let room = endpoint.open_room(params, &context.owner())?;
-    room.recover_unfinished_turn(&context).await?;
-    room.wait_until_recovered().await;
-    let pending = room.event_log().pending().to_vec();
-    let Some(command_kind) = command_for_input(endpoint, &room, input, &pending).await? else {
-        return Ok(replay_thread(endpoint, context, room, input).await?);
-    };
+    let conversation = endpoint.open_conversation(params, &context, Operation::Read).await?;
+    let room = Arc::clone(&conversation.room);
     let tools = match client_tools::parse_client_tools(&input.tools, endpoint) {
         Ok(tools) => tools,
         Err((at, why)) => return run_error("tools", format!("tools[{at}]: {why}")),
     };
+    let caller = context.clone().with_client_tools(tools);
+    // With the client's tools: a call of one may be what the turn waits for.
+    room.recover_unfinished_turn(&caller).await?;
+    room.wait_until_recovered().await;
+    let pending = room.event_log().pending().to_vec();
+    let Some(command_kind) = command_for_input(endpoint, &room, input, &pending).await? else {
+        return Ok(replay_thread(endpoint, context, &conversation, input).await?);
+    };
+    conversation.check_again(&context, Operation::Participate).await?;
     let encoder = new_encoder(input)?.with_client_results(client_result_calls(&command_kind));
     let peer = ai_sdk::random_peer_id()?;
-    let caller = context.clone().with_client_tools(tools);
     let mut command = RoomCommand::new(command_kind, caller, Some(Arc::clone(&peer)));
     let started = command.started_receiver();
     room.admit(command).await?;
     let after = match started.await {
         Ok(Ok(after)) => after,
-        Ok(Err(why)) => return run_error("refused", redact(&why.to_string())),
+        Ok(Err(why)) => return run_error("refused", redact(&why.message)),
         Err(_) => return run_error("refused", "the conversation went on without it"),
     };
     let subscriber = Subscriber::new(room, Some(after), Some(peer));
     let stream = ProtocolStream::new(subscriber, encoder);
-    Ok(sse::stream_response(stream, endpoint, None, context, []))
+    let ended = conversation.wait_ended(&context);
+    Ok(sse::stream_response(stream, endpoint, None, context, ended, []))
 }
 
 fn new_encoder(input: &RunAgentInput) -> Result<AgUiEncoder, StoreError> {
@@ -198,9 +203,10 @@ fn client_result_calls(command_kind: &CommandKind) -> Vec<CallId> {
 async fn replay_thread(
     endpoint: &EndpointRuntime,
     context: RequestContext,
-    room: Arc<Room>,
+    conversation: &OpenConversation,
     input: &RunAgentInput,
 ) -> Result<Response, StoreError> {
+    let room = Arc::clone(&conversation.room);
     let snapshot = room.snapshot().await?;
     let mut encoder = new_encoder(input)?;
     // For an unknown thread the client's messages are kept.
@@ -211,7 +217,8 @@ async fn replay_thread(
         true => {
             let subscriber = Subscriber::new(room, Some(snapshot.seq), None);
             let stream = ProtocolStream::new(subscriber, encoder);
-            Ok(sse::stream_response(stream, endpoint, None, context, []))
+            let ended = conversation.wait_ended(&context);
+            Ok(sse::stream_response(stream, endpoint, None, context, ended, []))
         }
         false => Ok(complete_stream_response(&encoder.encode_idle_thread())),
     }

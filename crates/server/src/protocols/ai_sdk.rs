@@ -9,13 +9,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use tokio::sync::oneshot;
-use toolwright_chat::{ApprovalResponse, ChatError, PendingApproval};
+use toolwright_chat::{ApprovalResponse, PendingApproval};
 use toolwright_core::{CallId, Content, Role};
 
 use super::native::denial_text;
 use super::sse;
 use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
+use crate::conversation::access::{OpenConversation, Operation};
 use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
@@ -27,7 +28,10 @@ use crate::http::error_response::ErrorResponse;
 use crate::protocols::ai_sdk::encoder::AiSdkEncoder;
 
 pub(crate) mod encoder;
+#[cfg(feature = "websocket")]
 pub(crate) mod websocket;
+#[cfg(not(feature = "websocket"))]
+pub(crate) use super::websocket;
 
 /// The request of a front end.
 #[derive(Deserialize)]
@@ -71,9 +75,9 @@ struct UiApproval {
 
 /// A turn in the queue of its room: what the response needs to stream its events once it starts.
 pub(crate) struct SubmittedTurn {
-    room: Arc<Room>,
+    pub(crate) conversation: OpenConversation,
     peer: PeerId,
-    started: oneshot::Receiver<Result<u64, ChatError>>,
+    started: oneshot::Receiver<Result<u64, ErrorResponse>>,
     pending_approvals: Vec<PendingApproval>,
     continued_message_id: Option<String>,
     known_calls: Vec<CallId>,
@@ -90,8 +94,9 @@ pub(crate) async fn post_chat(
     let params = params.map(|Path(params)| params).unwrap_or_default();
     let submitted =
         submit_chat(&endpoint, context.clone(), params, request, random_peer_id()?).await?;
+    let conversation = submitted.conversation.clone();
     let stream = submitted.into_stream().await?;
-    Ok(stream_response(&endpoint, context, stream))
+    Ok(stream_response(&endpoint, context, &conversation, stream))
 }
 
 /// A peer id for a request without one.
@@ -102,11 +107,13 @@ pub(crate) fn random_peer_id() -> Result<PeerId, ErrorResponse> {
 fn stream_response(
     endpoint: &EndpointRuntime,
     context: RequestContext,
+    conversation: &OpenConversation,
     stream: ProtocolStream<AiSdkEncoder>,
 ) -> Response {
     let version =
         (HeaderName::from_static("x-vercel-ai-ui-message-stream"), HeaderValue::from_static("v1"));
-    sse::stream_response(stream, endpoint, None, context, [version])
+    let ended = conversation.wait_ended(&context);
+    sse::stream_response(stream, endpoint, None, context, ended, [version])
 }
 
 /// Submits the last message, or the decisions in it.
@@ -122,7 +129,8 @@ pub(crate) async fn submit_chat(
         let id = id.ok_or_else(|| ErrorResponse::bad_request("send `id`, the conversation's"))?;
         params.push((ID_PARAM.to_owned(), id));
     }
-    let room = endpoint.open_room(params, &context.owner())?;
+    let conversation = endpoint.open_conversation(params, &context, Operation::Participate).await?;
+    let room = Arc::clone(&conversation.room);
     room.recover_unfinished_turn(&context).await?;
     room.wait_until_recovered().await;
     let pending = room.event_log().pending().to_vec();
@@ -144,7 +152,7 @@ pub(crate) async fn submit_chat(
     let started = command.started_receiver();
     room.admit(command).await?;
     Ok(SubmittedTurn {
-        room,
+        conversation,
         peer,
         started,
         pending_approvals: pending,
@@ -154,20 +162,17 @@ pub(crate) async fn submit_chat(
 }
 
 impl SubmittedTurn {
-    pub(crate) fn room(&self) -> &Arc<Room> {
-        &self.room
-    }
-
     /// Waits until the turn starts, and streams it from there.
     pub(crate) async fn into_stream(self) -> Result<ProtocolStream<AiSdkEncoder>, ErrorResponse> {
         let gone = |_| ErrorResponse::conflict("the conversation went on without it");
         let after = self.started.await.map_err(gone)??;
-        let answer = self.room.event_log().turn().answer_id;
+        let room = self.conversation.room;
+        let answer = room.event_log().turn().answer_id;
         let message = self.continued_message_id.unwrap_or_else(|| answer_message_id(answer));
         let calls =
             self.pending_approvals.into_iter().map(|pending_approval| pending_approval.call);
         let encoder = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
-        let subscriber = Subscriber::new(self.room, Some(after), Some(self.peer));
+        let subscriber = Subscriber::new(room, Some(after), Some(self.peer));
         Ok(ProtocolStream::new(subscriber, encoder))
     }
 }
@@ -248,10 +253,10 @@ pub(crate) async fn resume_stream(
     Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
 ) -> Result<Response, ErrorResponse> {
-    let room = endpoint.open_room(params, &context.owner())?;
-    room.recover_unfinished_turn(&context).await?;
-    match running_turn_stream(&room) {
-        Some(stream) => Ok(stream_response(&endpoint, context, stream)),
+    let conversation = endpoint.open_conversation(params, &context, Operation::Read).await?;
+    conversation.room.recover_unfinished_turn(&context).await?;
+    match running_turn_stream(&conversation.room) {
+        Some(stream) => Ok(stream_response(&endpoint, context, &conversation, stream)),
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }

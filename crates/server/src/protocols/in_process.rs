@@ -16,7 +16,8 @@ impl Server {
     /// Sends a message to the conversation at the path that a client would use, and streams its events until the turn ends
     /// or pauses.
     ///
-    /// The turn runs even if the stream is not read.
+    /// The turn runs even if the stream is not read. A handler that sends it in its own turn and waits for it does not wait for
+    /// one of [`max_turns`](crate::ServerLimits::max_turns); sent to its own conversation, the message waits until it returns.
     ///
     /// # Errors
     ///
@@ -37,7 +38,7 @@ impl Server {
         let room = endpoint.open_room(params, &Owner::Operator)?;
         let mut command = RoomCommand::new(
             CommandKind::Message(message.into()),
-            RequestContext::operator(&self.state),
+            RequestContext::operator(&endpoint.auth),
             None,
         );
         let started = command.started_receiver();

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
+#[cfg(feature = "websocket")]
 use axum::extract::ws::WebSocketUpgrade;
+#[cfg(feature = "websocket")]
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -16,21 +18,24 @@ use toolwright_core::{ApprovalToken, CallId, Content, Role};
 
 use self::events::EventFrames;
 use self::journal_file::write_journal;
-use super::{sse, websocket as socket};
+use super::sse;
 use crate::auth::request_context::RequestContext;
+use crate::conversation::access::{OpenConversation, Operation};
 use crate::conversation::event::PeerId;
 use crate::conversation::presence::Presence;
 use crate::conversation::room::{Admitted, Room};
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
+use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::PathParams;
-use crate::endpoint::{EndpointRuntime, random_id};
 use crate::http::error_response::ErrorResponse;
 use crate::http::{body, json_response as answer};
 
 pub(crate) mod conversation_list;
 mod events;
 pub(crate) mod journal_file;
+pub(crate) mod management;
+#[cfg(feature = "websocket")]
 mod websocket;
 
 const NO_SUCH_ENTRY: &str = "this conversation has no entry with the id that `at` names";
@@ -45,41 +50,38 @@ pub(crate) async fn show_or_upgrade(
     State(endpoint): State<Arc<EndpointRuntime>>,
     Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
-    Query(from): Query<EventsQuery>,
     Query(path): Query<PathQuery>,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    #[cfg(feature = "websocket")] Query(from): Query<EventsQuery>,
+    #[cfg(feature = "websocket")] upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ErrorResponse> {
-    let room = open_recovered_room(&endpoint, params, &context).await?;
+    let conversation = open_recovered(&endpoint, params, &context).await?;
     if !headers.contains_key(header::UPGRADE) {
+        let room = &conversation.room;
         room.wait_until_recovered().await;
-        let snapshot = room.snapshot_at(path.at.as_deref()).await?;
+        let mut snapshot = room.snapshot_at(path.at.as_deref()).await?;
+        (snapshot.id, snapshot.access) =
+            (conversation.client_id(), Some(conversation.access_name()));
         if path.at.is_some() && snapshot.entries.is_empty() {
             return Err(ErrorResponse::not_found(NO_SUCH_ENTRY));
         }
         return answer(StatusCode::OK, &snapshot);
     }
-    let upgrade = upgrade
-        .map_err(|rejection| ErrorResponse::bad_request(format!("the upgrade: {rejection}")))?;
-    let peer = match from.peer {
-        Some(peer) => peer.into(),
-        None => random_id()?.into(),
-    };
-    let upgrade = socket::with_limits(upgrade, &endpoint.server.limits);
-    Ok(upgrade.on_upgrade(move |socket| {
-        websocket::run_connection(socket, room, context, from.after, peer)
-    }))
+    #[cfg(feature = "websocket")]
+    return websocket::upgrade(upgrade, conversation, context, from);
+    #[cfg(not(feature = "websocket"))]
+    Err(super::websocket::upgrade().await)
 }
 
-/// Opens a room, and resumes the turn that an earlier process left unfinished.
-async fn open_recovered_room(
+/// Opens a conversation to read it, and resumes the turn that an earlier process left unfinished.
+async fn open_recovered(
     endpoint: &Arc<EndpointRuntime>,
     params: PathParams,
     context: &RequestContext,
-) -> Result<Arc<Room>, ErrorResponse> {
-    let room = endpoint.open_room(params, &context.owner())?;
-    room.recover_unfinished_turn(context).await?;
-    Ok(room)
+) -> Result<OpenConversation, ErrorResponse> {
+    let conversation = endpoint.open_conversation(params, context, Operation::Read).await?;
+    conversation.room.recover_unfinished_turn(context).await?;
+    Ok(conversation)
 }
 
 #[derive(Deserialize)]
@@ -95,17 +97,19 @@ pub(crate) async fn subscribe_events(
     Query(from): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
-    let room = open_recovered_room(&endpoint, params, &context).await?;
+    let conversation = open_recovered(&endpoint, params, &context).await?;
     // Set by a browser that reconnects; newer than the query of the original URL.
     let last = headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
     let peer = from.peer.map(PeerId::from);
-    let presence = Presence::join(&room, context.clone(), peer.clone());
-    let subscriber = Subscriber::new(room, last.or(from.after), peer);
+    let presence = Presence::join(&conversation.room, context.clone(), peer.clone());
+    let subscriber = Subscriber::new(Arc::clone(&conversation.room), last.or(from.after), peer)
+        .client_id(conversation.client_id());
     let endpoint = Arc::clone(&subscriber.room.endpoint);
     let frames = EventFrames::new(subscriber, presence);
     let idle_timeout = endpoint.idle_timeout;
-    Ok(sse::stream_response(frames, &endpoint, idle_timeout, context, []))
+    let ended = conversation.wait_ended(&context);
+    Ok(sse::stream_response(frames, &endpoint, idle_timeout, context, ended, []))
 }
 
 /// A message: a text, a prompt of the registry, or both.
@@ -192,7 +196,7 @@ pub(crate) async fn post_message(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let room = endpoint.open_room(params, &context.owner())?;
+    let room = endpoint.open_conversation(params, &context, Operation::Participate).await?.room;
     let request: MessageRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let (admitted, seq) = request.submit(&room, context, None).await?;
     let Admitted { is_waiting, position } = admitted;
@@ -214,7 +218,7 @@ pub(crate) async fn withdraw_message(
     // Not a parameter of the endpoint's own path.
     let position = params.pop().and_then(|(_, position)| position.parse().ok());
     let position = position.ok_or_else(|| ErrorResponse::not_found("a position is a number"))?;
-    let room = endpoint.open_room(params, &context.owner())?;
+    let room = endpoint.open_conversation(params, &context, Operation::Participate).await?.room;
     room.withdraw_message(position, &context).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -259,6 +263,12 @@ impl DecisionRequest {
         }
     }
 
+    /// Returns true if it is a decision about this call.
+    pub(crate) fn is_about(&self, id: &CallId) -> bool {
+        let (CallReference::Id(call) | CallReference::Call { id: call }) = &self.call;
+        call == id
+    }
+
     fn into_response(self) -> Result<ApprovalResponse, ErrorResponse> {
         let bad_request = |message: &str| Err(ErrorResponse::bad_request(message));
         let verdict = match (self.verdict.as_str(), self.arguments, self.answer) {
@@ -296,7 +306,7 @@ pub(crate) async fn post_decision(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let room = endpoint.open_room(params, &context.owner())?;
+    let room = endpoint.open_conversation(params, &context, Operation::Participate).await?.room;
     let request: DecisionRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let seq = request.submit(&room, context, None).await?;
     answer(StatusCode::ACCEPTED, &json!({ "seq": seq }))
@@ -307,7 +317,7 @@ pub(crate) async fn stop_turn(
     Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
 ) -> Result<Response, ErrorResponse> {
-    let room = endpoint.open_room(params, &context.owner())?;
+    let room = endpoint.open_conversation(params, &context, Operation::Participate).await?.room;
     let stopped = room.stop_turn().await?;
     answer(StatusCode::ACCEPTED, &json!({ "stopped": stopped }))
 }
@@ -317,12 +327,16 @@ pub(crate) async fn delete_conversation(
     Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
 ) -> Result<Response, ErrorResponse> {
-    let room = endpoint.open_room(params, &context.owner())?;
+    let room = endpoint.open_conversation(params, &context, Operation::Manage).await?.room;
     if room.is_turn_running() {
         return Err(ErrorResponse::conflict("a turn runs in this conversation: stop it first"));
     }
     match room.endpoint.delete_conversation(&room.id).await? {
-        true => Ok(StatusCode::NO_CONTENT.into_response()),
+        true => {
+            // A conversation that begins later under the same name has a title of its own anyway.
+            let _ = endpoint.server.titles.remove(&room.id).await;
+            Ok(StatusCode::NO_CONTENT.into_response())
+        }
         false => Err(ErrorResponse::no_such_conversation()),
     }
 }
@@ -333,7 +347,8 @@ pub(crate) async fn export_journal(
     Path(params): Path<PathParams>,
     Query(path): Query<PathQuery>,
 ) -> Result<Response, ErrorResponse> {
-    let room = endpoint.open_room(params, &context.owner())?;
+    let conversation = endpoint.open_conversation(params, &context, Operation::Read).await?;
+    let room = &conversation.room;
     let entries = room.load_path(path.at.as_deref()).await?;
     if entries.is_empty() {
         return Err(match path.at {
@@ -341,7 +356,7 @@ pub(crate) async fn export_journal(
             None => ErrorResponse::no_such_conversation(),
         });
     }
-    let text = write_journal(&room.name, &entries).map_err(|error| {
+    let text = write_journal(&conversation.client_id(), &entries).map_err(|error| {
         let message = format!("the conversation cannot be written: {error}");
         ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     })?;

@@ -37,7 +37,7 @@ pub(crate) async fn create_completion(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, OpenAiError> {
-    let endpoint = &state.assistant_endpoint;
+    let endpoint = &state.endpoint;
     let request: CompletionBody = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let model = request.model.clone();
     let (streamed, include_usage) = (request.is_streamed(), request.includes_usage());
@@ -55,7 +55,14 @@ pub(crate) async fn create_completion(
     let encoder = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, include_usage);
     let stream = ProtocolStream::new(subscriber, encoder).cancel_on_drop(cancel_on_drop);
     if streamed {
-        return Ok(sse::stream_response(stream, endpoint, None, context, []));
+        return Ok(sse::stream_response(
+            stream,
+            endpoint,
+            None,
+            context,
+            std::future::pending(),
+            [],
+        ));
     }
     buffered_response(stream).await
 }
@@ -88,7 +95,7 @@ fn model_json(name: &str) -> Value {
 }
 
 pub(crate) async fn list_models(State(state): State<ApiState>) -> Result<Response, OpenAiError> {
-    let names = model_names(&state.assistant_endpoint);
+    let names = model_names(&state.endpoint);
     let models: Vec<Value> = names.iter().map(|name| model_json(name)).collect();
     Ok(answer(StatusCode::OK, &json!({ "object": "list", "data": models }))?)
 }
@@ -97,7 +104,7 @@ pub(crate) async fn show_model(
     State(state): State<ApiState>,
     Path(name): Path<String>,
 ) -> Result<Response, OpenAiError> {
-    let names = model_names(&state.assistant_endpoint);
+    let names = model_names(&state.endpoint);
     match names.contains(&name) {
         true => Ok(answer(StatusCode::OK, &model_json(&name))?),
         false => Err(OpenAiError::model_not_found(&name, &names)),

@@ -1,7 +1,6 @@
 //! Responses with server-sent events, for the streams of all protocols.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -24,34 +23,41 @@ pub(crate) trait FrameSource: Send + 'static {
     fn next_frame(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 }
 
-/// Streams events until the source ends, no event came for `idle_timeout`, or the credential is no longer valid.
+/// Streams events until the source ends, no event came for `idle_timeout`, the credential is no longer valid, or `ended`
+/// resolves: the access to the conversation.
 pub(crate) fn stream_response<const N: usize>(
     source: impl FrameSource,
     endpoint: &EndpointRuntime,
     idle_timeout: Option<Duration>,
     context: RequestContext,
+    ended: impl Future<Output = ()> + Send + 'static,
     headers: [(HeaderName, HeaderValue); N],
 ) -> Response {
-    let (heartbeat, server) = (endpoint.heartbeat, Arc::clone(&endpoint.server));
+    let heartbeat = endpoint.heartbeat;
     let credential = context.clone();
-    let state = (source, context, server, Duration::ZERO);
+    let state = (source, context, Duration::ZERO);
     let frames = stream::unfold(state, move |state| async move {
-        let (mut source, context, server, idle_for) = state;
+        let (mut source, context, idle_for) = state;
         if idle_timeout.is_some_and(|max| idle_for >= max) {
             return None;
         }
         match timeout(heartbeat, next_frames(&mut source)).await {
-            Ok(frames) => Some((frames?, (source, context, server, Duration::ZERO))),
+            Ok(frames) => Some((frames?, (source, context, Duration::ZERO))),
             // The revocation of a token is not signalled, so it is polled.
-            Err(_) if context.is_revoked(&server).await => None,
+            Err(_) if context.is_revoked().await => None,
             Err(_) => {
                 let comment = Bytes::from_static(b": still here\n\n");
-                Some((comment, (source, context, server, idle_for + heartbeat)))
+                Some((comment, (source, context, idle_for + heartbeat)))
             }
         }
     });
-    let expired = async move { credential.wait_expired().await };
-    sse_response(frames.take_until(expired), headers)
+    let ended = async move {
+        tokio::select! {
+            () = credential.wait_expired() => {}
+            () = ended => {}
+        }
+    };
+    sse_response(frames.take_until(Box::pin(ended)), headers)
 }
 
 /// Waits for an event, and returns it with those that are available already, as one write.

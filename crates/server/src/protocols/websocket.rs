@@ -56,7 +56,7 @@ pub(crate) async fn run_connection<P: SocketProtocol>(
                 Some(Ok(ws::Message::Text(text))) => {
                     idle_for = Duration::ZERO;
                     // Each frame runs with the scopes that the credential has now.
-                    let reply = match context.reauthenticate(&endpoint.server).await {
+                    let reply = match context.reauthenticate().await {
                         Ok(renewed) => {
                             context = renewed;
                             protocol.on_frame(&text, &context).await
@@ -78,7 +78,7 @@ pub(crate) async fn run_connection<P: SocketProtocol>(
                 unanswered_pings += 1;
                 // The revocation of a token is not signalled, so it is polled.
                 let closed = unanswered_pings > MAX_UNANSWERED_PINGS
-                    || context.is_revoked(&endpoint.server).await;
+                    || context.is_revoked().await;
                 (!closed).then(|| ws::Message::Ping("".into()))
             }
         };

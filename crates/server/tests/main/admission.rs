@@ -32,8 +32,8 @@ impl CheckedStore {
 
 impl Store for CheckedStore {
     delegate_store!(|self| self.kept =>
-        acquire renew release term append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
-        list_older_than delete delete_expired signing_keys rotate_signing_key);
+        acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
+        list_older_than delete delete_expired shared_state signing_keys rotate_signing_key);
 
     fn check_writable(&self) -> StoreFuture<'_, ()> {
         let refuses = *self.refuses.lock().unwrap();
@@ -77,7 +77,7 @@ async fn send(server: &TestServer) -> Vec<HttpResponse> {
 async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
     let (store, model) = (CheckedStore::default(), ScriptedModel::new().replies("Hello."));
     let server = ServerBuilder::new(no_tools(), model.clone()).store(store.clone(), "checked");
-    let in_process = server.build().unwrap();
+    let in_process = server.mount_all().build().unwrap();
     let server = serve_built(in_process.clone()).await;
     assert_eq!(server.get("/readyz").await.status, 200);
     store.refuse(None);
@@ -114,7 +114,10 @@ async fn an_overloaded_store_sets_retry_after() {
 #[tokio::test]
 async fn no_more_messages_are_accepted_than_turns_may_run() {
     let (model, strings) = ManualModel::new();
-    let server = ServerBuilder::new(no_tools(), model).limits(|limits| limits.max_turns = 1);
+    let server = ServerBuilder::new(no_tools(), model).limits(|limits| {
+        limits.max_turns = 1;
+        limits.max_waiting_turns = 0;
+    });
     let server = serve(server).await;
     let path = "/api/conversations/first";
     let after = server.post_message(path, "Hi").await;

@@ -1,12 +1,15 @@
 //! Front ends of AG-UI.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use toolwright::chat::{Message, Model};
+use toolwright::chat::{MemoryStore, Message, Model};
 use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright::{Tool, ToolError};
 use toolwright_server::ServerBuilder;
 
 use crate::approvals::{Payments, paying_model, payment_tool};
+use crate::restart::kept;
 use crate::support::{
     ManualModel, SseEvents, TestServer, event_type, event_types, invoker, no_tools, serve,
 };
@@ -227,24 +230,58 @@ async fn a_thread_that_began_elsewhere_starts_with_the_messages_of_the_client() 
     assert_eq!(text(&events), "user 1, assistant, user 2, step, user 1");
 }
 
+/// The definition of a tool that the front end runs.
+fn front_end_tools() -> Value {
+    let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } } });
+    json!([{ "name": "blink", "description": "Blinks.", "parameters": parameters }])
+}
+
+/// The messages of a front end that has run its tool.
+fn messages_with_result(call: &Value) -> Value {
+    let function = json!({ "name": "blink", "arguments": "{}" });
+    json!([
+        user("Blink!"),
+        { "id": "a", "role": "assistant", "toolCalls": [{ "id": call, "type": "function", "function": function }] },
+        { "id": "t", "role": "tool", "toolCallId": call, "content": "blinked twice" },
+    ])
+}
+
+#[tokio::test]
+async fn a_call_of_a_front_end_s_tool_waits_also_after_a_restart_that_another_client_notices_first()
+{
+    let store = Arc::<MemoryStore>::default();
+    let model = ScriptedModel::new().calls("blink", r#"{"times": 2}"#);
+    let before = serve(kept(ServerBuilder::new(no_tools(), model), &store)).await;
+    let tools = front_end_tools();
+    let events = run(&before, json!({ "messages": [user("Blink!")], "tools": tools })).await;
+    let call = of(&events, "TOOL_CALL_START")["toolCallId"].clone();
+    before.end().await;
+
+    let model = ScriptedModel::new().calls("blink", "{}").replies("I blinked.");
+    let after = serve(kept(ServerBuilder::new(no_tools(), model), &store)).await;
+    // Has the turn recovered, without the tool.
+    let shown = after.get("/api/conversations/t").await.json();
+    assert_eq!(shown["pending"][0]["call"]["id"], call, "{shown:#}");
+    // The model calls the tool of the front end again, which this request does not bring.
+    let events = run(&after, json!({ "messages": messages_with_result(&call) })).await;
+    let again = of(&events, "TOOL_CALL_START")["toolCallId"].clone();
+    assert_eq!(of(&events, "RUN_FINISHED")["outcome"]["pendingToolCallIds"], json!([again]));
+    let events = run(&after, json!({ "messages": messages_with_result(&again) })).await;
+    assert_eq!(text(&events), "I blinked.");
+}
+
 #[tokio::test]
 async fn a_tool_of_the_front_end_is_run_there() {
     let model = ScriptedModel::new().calls("blink", r#"{"times": 2}"#).replies("I blinked.");
     let server = serve(ServerBuilder::new(invoker(adder()), model)).await;
-    let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } } });
-    let tools = json!([{ "name": "blink", "description": "Blinks.", "parameters": parameters }]);
+    let tools = front_end_tools();
     let events = run(&server, json!({ "messages": [user("Blink!")], "tools": tools })).await;
     let call = &of(&events, "TOOL_CALL_START")["toolCallId"];
     let outcome = json!({ "type": "success", "pendingToolCallIds": [call] });
     assert_eq!(of(&events, "RUN_FINISHED")["outcome"], outcome);
     assert!(!event_types(&events).contains(&"TOOL_CALL_RESULT"));
 
-    let function = json!({ "name": "blink", "arguments": "{}" });
-    let messages = json!([
-        user("Blink!"),
-        { "id": "a", "role": "assistant", "toolCalls": [{ "id": call, "type": "function", "function": function }] },
-        { "id": "t", "role": "tool", "toolCallId": call, "content": "blinked twice" },
-    ]);
+    let messages = messages_with_result(call);
     let events = run(&server, json!({ "messages": messages, "tools": tools })).await;
     assert!(!event_types(&events).contains(&"TOOL_CALL_RESULT"), "the client has it already");
     assert_eq!(text(&events), "I blinked.");

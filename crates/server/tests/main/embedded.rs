@@ -8,14 +8,14 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use toolwright::Secret;
 use toolwright::testing::FnModel;
-use toolwright_server::ServerBuilder;
+use toolwright_server::{Mount, ServerBuilder};
 use tower::ServiceExt as _;
 
 use crate::owners::token;
 use crate::support::no_tools;
 
 fn server() -> ServerBuilder {
-    ServerBuilder::new(no_tools(), FnModel::echo())
+    ServerBuilder::new(no_tools(), FnModel::echo()).mount(Mount::api())
 }
 
 /// Sends a request through a router as a client at `peer`, with `Host: localhost`.

@@ -1,13 +1,16 @@
 //! The settings and handlers of endpoints.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use toolwright::chat::HistoryWindow;
-use toolwright::testing::{FnModel, ScriptedModel};
+use toolwright::chat::{
+    EntryBody, HistoryWindow, HostedTool, MemoryStore, ModelId, ModelRequest, Store, entry_title,
+};
+use toolwright::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::{Tool, ToolError};
 use toolwright_server::{
-    Endpoint, IncomingMessage, Path, PeerCount, ServerBuildError, ServerBuilder, Session,
+    Endpoint, IncomingMessage, Mount, Path, PeerCount, ServerBuildError, ServerBuilder, Session,
 };
 
 use crate::support::{ManualModel, event_types, find_event, invoker, joined_text, no_tools, serve};
@@ -32,6 +35,81 @@ async fn a_message_is_answered_and_a_follow_up_has_its_history() {
     server.post_and_collect("/api/conversations/a", "Once more").await;
     assert_eq!(model.requests()[1].messages.len(), 3);
     server.post_and_collect("/api/conversations/b", "Hi").await;
+}
+
+#[tokio::test]
+async fn a_handler_adds_tools_to_its_turn_and_a_resolver_to_every_turn() {
+    let model = ScriptedModel::new().replies("One.").replies("Two.");
+    let endpoint = Endpoint::new("/support/{customer}")
+        .only_tools_named(["first", "plugin"])
+        .resolver(|name: &str| (name == "plugin").then(|| tool("plugin")))
+        .on_message(
+            |message: IncomingMessage, session: Session, Path(customer): Path<String>| async move {
+                if customer == "ada" {
+                    session.add_tools(tool("orders_of_ada"));
+                }
+                session.answer_with_model(message).await
+            },
+        );
+    let server = ServerBuilder::new(invoker(tools()), model.clone()).endpoint(endpoint);
+    let server = serve(server).await;
+    for (index, (customer, expected)) in
+        [("ada", &["first", "orders_of_ada", "plugin"][..]), ("bob", &["first", "plugin"])]
+            .into_iter()
+            .enumerate()
+    {
+        server.post_and_collect(&format!("/support/{customer}"), "Hi").await;
+        let request = &model.requests()[index];
+        let names: Vec<_> = request.tools.iter().map(|tool| tool.spec().name.to_string()).collect();
+        assert_eq!(names, expected);
+    }
+}
+
+#[test]
+fn an_endpoint_excludes_hosted_tools_by_name() {
+    let warnings = |endpoint: Endpoint| {
+        let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
+        let server = server.configure_chat(|chat| chat.hosted_tool(HostedTool::web_search()));
+        server.build().unwrap().warnings().len()
+    };
+    assert_eq!(warnings(Endpoint::assistant()), 1);
+    assert_eq!(warnings(Endpoint::assistant().exclude(["web_search"])), 0);
+    assert_eq!(warnings(Endpoint::assistant().only_tools_named(["web_search"])), 1);
+}
+
+#[test]
+fn what_all_clients_share_has_no_hosted_tool_that_an_endpoint_excludes() {
+    // Each endpoint that has the tool warns that the vendor of its model does not.
+    let warnings = |endpoint: Endpoint, mount: Mount| {
+        let model = ScriptedModel::new().with_id(ModelId::new("script", "shared"));
+        let server = ServerBuilder::new(no_tools(), model)
+            .configure_chat(|chat| chat.hosted_tool(HostedTool::web_search()))
+            .endpoint(endpoint.model(ScriptedModel::new()).exclude(["web_search"]))
+            .mount(mount)
+            .build();
+        server.unwrap().warnings()
+    };
+    let support = || Endpoint::new("/support/{customer}");
+    for mount in [Mount::api(), Mount::ag_ui(), Mount::openai()] {
+        assert_eq!(warnings(support(), mount.clone()), [""; 0], "{mount:?}");
+        let own = warnings(support(), mount.only_tools_named(["web_search"]));
+        assert_eq!(own.len(), 1, "a selection of its own: {own:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_resolver_brings_no_tool_that_the_endpoint_excludes() {
+    let names = |request: &ModelRequest| {
+        let names = request.tools.iter().map(|tool| tool.spec().name.to_string());
+        ModelReply::text(names.collect::<Vec<_>>().join(" "))
+    };
+    let endpoint = Endpoint::new("/chat/{room}")
+        .only_tools_named(["plugin", "gadget"])
+        .resolver(|name: &str| Some(tool(name)))
+        .filter(|spec| spec.name != "gadget");
+    let server =
+        serve(ServerBuilder::new(no_tools(), FnModel::new(names)).endpoint(endpoint)).await;
+    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Hi").await), "plugin");
 }
 
 #[tokio::test]
@@ -207,19 +285,65 @@ async fn a_handler_may_hand_the_prompt_on_changed() {
 
 #[tokio::test]
 async fn a_handler_that_fails_or_panics_ends_its_turn_and_nothing_else() {
-    let endpoint = Endpoint::new("/clumsy").on_message(|message: IncomingMessage| async move {
-        match message.text().as_str() {
-            "fail" => Err("no luck with sk-live-0123456789abcdefghij"),
-            _ => panic!("on purpose"),
-        }
-    });
-    let server = serve(ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
+    let endpoint = Endpoint::new("/clumsy").memory(true).on_message(
+        |message: IncomingMessage, session: Session| async move {
+            match message.text().as_str() {
+                "fail" => Err("no luck with sk-live-0123456789abcdefghij"),
+                "begin" => {
+                    session.send_text("Half ");
+                    Err("no more")
+                }
+                "nothing" => Ok(()),
+                _ => panic!("on purpose"),
+            }
+        },
+    );
+    let store = Arc::new(MemoryStore::new());
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let server = serve(server.store(Arc::clone(&store), "memory")).await;
     let failed = server.post_and_collect("/clumsy/1", "fail").await;
     let error = find_event(&failed, "error")["message"].as_str().unwrap();
     assert!(error.contains("no luck") && !error.contains("0123456789"), "{error}");
     let panicked = server.post_and_collect("/clumsy/1", "panic").await;
     assert_eq!(find_event(&panicked, "error")["kind"], "internal");
-    server.post_and_collect("/clumsy/1", "fail").await;
+    server.post_and_collect("/clumsy/1", "begin").await;
+    server.post_and_collect("/clumsy/1", "nothing").await;
+    // Each message was accepted, so that the journal has it.
+    let journal = stored_kinds(&*store, "/clumsy/1").await;
+    let (failed, answered) = ("ended: failed", "ended: answered");
+    let expected = ["fail", failed, "panic", failed, "begin", "step", failed, "nothing", answered];
+    assert_eq!(journal, expected);
+    assert!(!format!("{:?}", store.load("/clumsy/1").await.unwrap()).contains("0123456789"));
+}
+
+/// The journal of a conversation: the text of messages, and how turns ended.
+async fn stored_kinds(store: &dyn Store, conversation: &str) -> Vec<String> {
+    let entries = store.load(conversation).await.unwrap();
+    let kinds = entries.iter().map(|entry| match &entry.body {
+        EntryBody::TurnEnded { end } => {
+            format!("ended: {}", serde_json::to_value(end).unwrap()["end"].as_str().unwrap())
+        }
+        EntryBody::Step { .. } => "step".to_owned(),
+        _ => entry_title(entry),
+    });
+    kinds.collect()
+}
+
+#[tokio::test]
+async fn a_message_whose_tools_cannot_be_selected_is_kept() {
+    let endpoint = Endpoint::new("/picky").memory(true).on_message(
+        |message: IncomingMessage, session: Session| async move {
+            // The handler hides the error.
+            let _ = session.answer_with_model(message).await;
+        },
+    );
+    let resolver = |_: &str| None::<Tool>;
+    let endpoint = endpoint.only_tools_named(["plugin_clock"]).resolver(resolver);
+    let store = Arc::new(MemoryStore::new());
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let server = serve(server.store(Arc::clone(&store), "memory")).await;
+    server.post_and_collect("/picky/1", "Hi").await;
+    assert_eq!(stored_kinds(&*store, "/picky/1").await, ["Hi", "ended: answered"]);
 }
 
 #[tokio::test]

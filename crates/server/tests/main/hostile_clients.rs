@@ -208,6 +208,33 @@ fn locked() -> ServerBuilder {
     server().token(Secret::new(TOKEN))
 }
 
+/// Prometheus addresses each node by its IP address, which is no host of the server.
+#[tokio::test]
+async fn metrics_are_read_by_any_address_with_a_token_and_nothing_else_is() {
+    let server = serve(locked()).await;
+    let bearer = format!("Bearer {TOKEN}");
+    let status = async |path: &str, headers: &[(&str, &str)]| {
+        let request = hyper::Request::builder().uri(path).header("host", "10.1.2.3:8787");
+        let request = headers.iter().fold(request, |it, (name, value)| it.header(*name, *value));
+        server.send(request, "").await.status
+    };
+    let token = ("authorization", bearer.as_str());
+    assert_eq!(status("/metrics", &[token]).await, 200);
+    assert_eq!(status("/metrics", &[]).await, 403);
+    assert_eq!(status("/metrics", &[("authorization", "Bearer guessed")]).await, 403);
+    assert_eq!(status("/metrics", &[token, ("origin", "http://10.1.2.3:8787")]).await, 403);
+    for path in ["/api/info", "/readyz", "/mcp", "/"] {
+        assert_eq!(status(path, &[token]).await, 403, "{path}");
+    }
+    // Nor by a page that has a cookie.
+    let signed_in = server.post("/api/session", json!({ "token": TOKEN })).await;
+    let cookie = signed_in.header("set-cookie").split(';').next().unwrap_or_default().to_owned();
+    let own = server.request("GET", "/metrics").header("cookie", &cookie);
+    assert_eq!(server.send(own, "").await.status, 200, "{signed_in:?}");
+    assert_eq!(status("/metrics", &[("cookie", &cookie)]).await, 403);
+    assert_eq!(status("/metrics", &[("cookie", &cookie), token]).await, 403);
+}
+
 #[tokio::test]
 async fn a_token_has_to_be_brought_everywhere_but_to_the_page_that_asks_for_it() {
     let server = serve(locked()).await;
@@ -246,11 +273,11 @@ async fn a_page_gets_a_pass_for_the_token_until_it_gives_it_back() {
 #[tokio::test]
 async fn an_address_that_other_machines_reach_needs_a_token() {
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let open = server().build().unwrap();
+    let open = server().mount_all().build().unwrap();
     let served = open.serve(listener, std::future::ready(())).await;
     assert!(matches!(served, Err(ListenError::NotLoopback { .. })));
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let closed = locked().build().unwrap();
+    let closed = locked().mount_all().build().unwrap();
     closed.serve(listener, std::future::ready(())).await.unwrap();
 }
 

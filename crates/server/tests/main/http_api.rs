@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::json;
 use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright::{Invoker, Registry, prompt};
-use toolwright_server::ServerBuilder;
+use toolwright_server::{Mount, ServerBuilder};
 
 use crate::approvals::{Payments, payment_tool};
-use crate::support::{find_event, invoker, joined_text, no_tools, serve};
+use crate::support::{find_event, invoker, joined_text, no_tools, serve, serve_built};
 
 #[tokio::test]
 async fn a_server_shows_its_name_and_model() {
@@ -156,7 +156,8 @@ async fn the_console_is_served_with_a_policy_and_not_sent_twice() {
     let request = server.request("GET", "/").header("if-none-match", page.header("etag"));
     let again = server.send(request, "").await;
     assert_eq!((again.status, again.body.len()), (304, 0));
-    let without = serve(ServerBuilder::new(no_tools(), FnModel::echo()).console(false)).await;
+    let without = ServerBuilder::new(no_tools(), FnModel::echo()).mount(Mount::api());
+    let without = serve_built(without.build().unwrap()).await;
     assert_eq!(without.get("/").await.status, 404);
 }
 

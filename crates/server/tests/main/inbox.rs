@@ -107,7 +107,8 @@ async fn a_stop_that_was_accepted_ends_the_turn_even_if_the_process_does_not_liv
     let message = |text: &str| {
         let content = vec![toolwright::Content::text(text)];
         let parts = vec![MessagePart { role: toolwright::Role::User, content }];
-        InboxItem::new(text, 1, InboxBody::Message { parts, model: None, after: None })
+        let body = InboxBody::Message { parts, model: None, after: None, client_tools: Vec::new() };
+        InboxItem::new(text, 1, body)
     };
     store.push_inbox(conversation(), &message("next"), 9).await.unwrap().unwrap();
     let _server = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
@@ -121,6 +122,42 @@ async fn a_stop_that_was_accepted_ends_the_turn_even_if_the_process_does_not_liv
         })
         .collect();
     assert_eq!(ends, [&TurnEnd::Cancelled, &TurnEnd::Answered]);
+}
+
+#[tokio::test]
+async fn a_stop_that_is_stored_again_does_not_end_the_next_turn() {
+    let store = Arc::<MemoryStore>::default();
+    let server = busy_server(&store, &["First"]).await;
+    settled(&store, |entries, _| entries.len() == 1).await;
+    assert_eq!(server.post(&format!("{PATH}/stop"), json!({})).await.json()["stopped"], true);
+    settled(&store, |entries, inbox| ends(entries) == 1 && inbox.is_empty()).await;
+    let first = store.load(conversation()).await.unwrap()[0].id.clone();
+    server.post_message(PATH, "Second").await;
+    settled(&store, |entries, _| entries.len() == 3).await;
+    server.end().await;
+    // Its acknowledgement was lost, and the store adds it again.
+    let stop = InboxItem::stop(&first, 1);
+    store.push_inbox(conversation(), &stop, 9).await.unwrap().unwrap();
+    let _server = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
+    settled(&store, |entries, inbox| inbox.is_empty() && ends(entries) == 2).await;
+    let last = store.load(conversation()).await.unwrap().pop().unwrap();
+    assert!(matches!(last.body, EntryBody::TurnEnded { end: TurnEnd::Answered }), "{last:?}");
+}
+
+#[tokio::test]
+async fn a_stop_that_another_process_accepts_ends_the_turn_without_a_bus() {
+    let store = Arc::new(MemoryStore::new());
+    let _holder = busy_server(&store, &["Go."]).await;
+    settled(&store, |entries, inbox| entries.len() == 1 && inbox.is_empty()).await;
+    let other = kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store);
+    let other = serve(other.node_name("two")).await;
+    let stopped = other.post(&format!("{PATH}/stop"), json!({})).await;
+    assert_eq!((stopped.status, &stopped.json()["stopped"]), (202, &json!(true)));
+    // The model never answers: only the stop ends the turn.
+    let is_cancelled =
+        |entry: &Entry| matches!(entry.body, EntryBody::TurnEnded { end: TurnEnd::Cancelled });
+    settled(&store, |entries, inbox| entries.last().is_some_and(is_cancelled) && inbox.is_empty())
+        .await;
 }
 
 #[tokio::test]

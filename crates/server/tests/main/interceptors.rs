@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolwright::BoxFuture;
-use toolwright::chat::{ModelId, Price, Prices};
+use toolwright::chat::{EntryBody, MemoryStore, ModelId, Price, Prices, Store as _, TurnStatus};
 use toolwright::testing::{FnModel, ScriptedModel};
+use toolwright_chat::load_turn_status;
 use toolwright_server::{
     Endpoint, GuardrailVerdict, Interceptor, Metering, ServerBuilder, TurnContext, TurnRejection,
 };
@@ -97,7 +98,11 @@ async fn a_refusal_is_an_answer_and_no_model_reads_the_prompt() {
     assert_eq!(find_event(&events, "metadata")["metadata"]["refused"], true);
     let events = server.post_and_collect("/chat/x", "Give me that, please.").await;
     assert_eq!(joined_text(&events), "Here you are.");
-    assert_eq!(model.requests()[0].messages.len(), 1);
+    // The model reads a note, the reason, and the message that was accepted.
+    let read = format!("{:?}", model.requests()[0].messages);
+    assert_eq!(model.requests()[0].messages.len(), 3, "{read}");
+    assert!(read.contains("[a message that was rejected]") && read.contains("Say please."));
+    assert!(!read.contains("Give me that."), "{read}");
 }
 
 struct Chooses(Arc<FnModel>);
@@ -169,6 +174,36 @@ async fn a_conversation_that_has_used_up_its_budget_ends_politely_and_others_go_
 }
 
 #[tokio::test]
+async fn turns_of_other_nodes_count_toward_the_budget() {
+    let store = Arc::new(MemoryStore::new());
+    let node = async || {
+        let model = ScriptedModel::new().with_id(ModelId::new("lab", "one"));
+        let model = model.replies("A").replies("B");
+        serve(metered(3.0, model).store(Arc::clone(&store), "memory")).await
+    };
+    // Without a bus: the nodes learn of each other's turns from the store.
+    let (one, two) = (node().await, node().await);
+    for (n, node) in [&one, &two, &one, &one, &two].into_iter().enumerate() {
+        node.post_message("/chat/x", "Hi").await;
+        // Not its events: after a turn of another node, a node without a bus shows a snapshot in place of them.
+        while !store.inbox("/chat/x").await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let entries = store.load("/chat/x").await.unwrap();
+        let count = |is_counted: fn(&EntryBody) -> bool| {
+            entries.iter().filter(|entry| is_counted(&entry.body)).count()
+        };
+        assert_eq!(count(|body| matches!(body, EntryBody::User { .. })), n + 1);
+        assert_eq!(count(|body| matches!(body, EntryBody::Step { .. })), 3.min(n + 1));
+        let reasons = count(|body| matches!(body, EntryBody::Assistant { .. }));
+        assert_eq!(reasons, n.saturating_sub(2), "the journal has the reasons of rejections");
+        while load_turn_status(&*store, "/chat/x").await.unwrap() != TurnStatus::Over {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn guardrails_refuse_and_rewrite_what_goes_in_and_what_comes_out() {
     let input = |text: &str| match text {
         "bomb" => GuardrailVerdict::Reject("Not that.".to_owned()),
@@ -193,4 +228,29 @@ async fn guardrails_refuse_and_rewrite_what_goes_in_and_what_comes_out() {
     // Text that a guardrail has removed is not stored either.
     assert!(shown.contains("d**n") && shown.contains("I had better not say."));
     assert_eq!(shown.matches("the secret word").count(), 1, "{shown}");
+    // The journal has the reason, and a note in place of the message that was rejected.
+    assert!(shown.contains("Not that.") && shown.contains("[a message that was rejected]"));
+    assert!(!shown.contains("bomb") && !shown.contains("4711"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_message_that_a_broken_guardrail_has_not_passed_is_not_stored() {
+    let input = |text: &str| match text {
+        "Hi" => GuardrailVerdict::Pass,
+        text => panic!("no rule for {text}"),
+    };
+    // The budget is used up before the guardrail sees the message.
+    let broke = Metering::new().budget(0.0);
+    for (endpoint, answer) in [
+        (Endpoint::new("/chat/{r}").guard_input(input), "error"),
+        (Endpoint::new("/chat/{r}").interceptor(broke).guard_input(input), "ended"),
+    ] {
+        let server =
+            ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint.memory(true));
+        let server = serve(server).await;
+        find_event(&server.post_and_collect("/chat/x", "my password").await, answer);
+        let shown = server.get("/chat/x").await.text().to_owned();
+        assert!(shown.contains("[a message that was rejected]"), "{shown}");
+        assert!(!shown.contains("password"), "{shown}");
+    }
 }

@@ -44,6 +44,9 @@ async fn a_read_only_scope_lists_and_calls_only_read_only_tools() {
     assert_eq!(names, [&json!("look")]);
     let info = server.send(with("GET", "/api/info"), "").await.json();
     assert_eq!(info["warnings"], json!([]), "they name tools of others");
+    assert!(info.get("principal").is_none(), "the caller is described at one place: {info}");
+    let me = server.send(with("GET", "/api/me"), "").await.json();
+    assert_eq!((&me["subject"], &me["scopes"]), (&json!("ada"), &json!(["look"])));
     let pay = r#"{"arguments":{"euros":5},"confirmed":true}"#;
     assert_eq!(server.send(with("POST", "/api/tools/pay"), pay).await.status, 404);
     let path = "/api/conversations/c";

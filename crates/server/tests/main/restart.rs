@@ -1,9 +1,11 @@
 //! A new process with the same store resumes the conversations of the old one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
-use toolwright::chat::{MemoryStore, Store};
+use toolwright::Content;
+use toolwright::chat::{Append, Entry, EntryBody, MemoryStore, Store};
 use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright_server::ServerBuilder;
 
@@ -36,13 +38,26 @@ async fn a_subscriber_from_before_the_restart_receives_a_snapshot_and_then_event
     assert_eq!(joined_text(&events.collect_turn().await), "Again");
 }
 
+#[tokio::test]
+async fn a_node_that_is_killed_and_restarted_takes_its_conversations_back_without_being_asked() {
+    let store = Arc::<MemoryStore>::default();
+    // A process that was killed: its turn is open, and its lease lasts for an hour.
+    let lease = store.acquire("left", "one", Duration::from_secs(3600)).await.unwrap().unwrap();
+    let content = vec![Content::text("Hi")];
+    let entries = [Entry::new("a", 1, EntryBody::User { content })];
+    store.append(&lease, Append::new(&entries)).await.unwrap();
+    assert!(store.list_unattended(9).await.unwrap().is_empty());
+    let _server = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
+    assert_eq!(stored_answer(&*store, "left").await, "Hi");
+}
+
 /// Begins an answer that never ends, in a process that is gone afterwards.
 async fn interrupted(store: &Arc<MemoryStore>) {
     let (model, strings) = ManualModel::new();
     let server = ServerBuilder::new(no_tools(), model).limits(|limits| {
         limits.shutdown_grace = std::time::Duration::ZERO;
     });
-    let server = kept(server, store).build().unwrap();
+    let server = kept(server, store).mount_all().build().unwrap();
     let running: TestServer = crate::support::serve_built(server).await;
     let after = running.post_message(PATH, "Go.").await;
     strings.send("Half".to_owned()).unwrap();

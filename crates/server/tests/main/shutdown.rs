@@ -5,7 +5,7 @@ use toolwright::testing::FnModel;
 use toolwright_server::ServerBuilder;
 
 use crate::rooms::Socket;
-use crate::support::{ManualModel, no_tools, serve};
+use crate::support::{ManualModel, TestServer, no_tools, serve};
 
 const PATH: &str = "/api/conversations/c";
 
@@ -42,4 +42,34 @@ async fn a_turn_that_runs_may_come_to_its_end() {
         assert_eq!(events.next().await.unwrap()["event"]["type"], "goodbye");
     };
     tokio::join!(ending, finish);
+}
+
+#[tokio::test]
+async fn a_server_that_drains_responds_to_checks_on_new_connections() {
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
+    assert_eq!(server.get("/readyz").await.status, 200);
+    let after = server.post_message(PATH, "Go.").await;
+    let mut events = server.events(PATH, Some(after)).await;
+    strings.send("Almost ".to_owned()).unwrap();
+    events.read_until("text").await;
+    let balancer = TestServer::at(server.addr);
+    let checks = async {
+        // Not 503, which a balancer takes for a failure: it would close the connections of requests that are not answered yet.
+        loop {
+            let ready = balancer.get("/readyz").await;
+            if ready.status != 200 {
+                assert_eq!(ready.status, 404, "{ready:?}");
+                assert_eq!(ready.json()["error"]["kind"], "ending");
+                assert_eq!(ready.header("connection"), "close");
+                break;
+            }
+        }
+        assert_eq!(balancer.get("/healthz").await.status, 200);
+        strings.send("done.".to_owned()).unwrap();
+        strings.send(String::new()).unwrap();
+        events.read_until("ended").await;
+        assert_eq!(events.next().await.unwrap()["event"]["type"], "goodbye");
+    };
+    tokio::join!(server.end(), checks);
 }

@@ -66,7 +66,7 @@ pub(crate) struct TestServer {
 }
 
 pub(crate) async fn serve(server: ServerBuilder) -> TestServer {
-    serve_built(server.build().unwrap()).await
+    serve_built(server.mount_all().build().unwrap()).await
 }
 
 pub(crate) async fn serve_built(server: Server) -> TestServer {

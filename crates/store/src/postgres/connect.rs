@@ -1,13 +1,19 @@
 //! Connects to the database that a URL names.
 
 use std::str::FromStr as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::Connection as _;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use tokio::time::timeout;
 use toolwright_chat::StoreError;
 
+use super::connection::{PING_TIMEOUT, QUERY_TIMEOUT};
+use super::retry::Database;
+use super::shared_state::PostgresSharedState;
 use super::{PostgresStore, schema};
+use crate::sweep_schedule::SweepSchedule;
 use crate::write_load::WriteLoad;
 
 /// The maximum number of connections of a node.
@@ -26,6 +32,14 @@ impl PostgresStore {
     ///
     /// When the database cannot be reached, refuses the user, or has tables of a newer version.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
+        Self::connect_with(url, schema::MIGRATIONS).await
+    }
+
+    /// Connects as a version that knows these migrations, which tests use to run versions side by side.
+    pub(super) async fn connect_with(
+        url: &str,
+        steps: &'static [&'static str],
+    ) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url).map_err(|error| {
             StoreError::new(
                 "the URL of the database cannot be read: write `postgres://USER@HOST/DATABASE`",
@@ -41,7 +55,10 @@ impl PostgresStore {
             .before_acquire(|connection, meta| {
                 Box::pin(async move {
                     let is_fresh = meta.idle_for < IDLE_BEFORE_PING;
-                    Ok(is_fresh || connection.ping().await.is_ok())
+                    Ok(is_fresh
+                        || timeout(PING_TIMEOUT, connection.ping())
+                            .await
+                            .is_ok_and(|ping| ping.is_ok()))
                 })
             })
             .after_connect(|connection, _| {
@@ -57,8 +74,15 @@ impl PostgresStore {
                 })
             })
             .connect_lazy_with(options);
-        let store = Self { pool, label, load: WriteLoad::default() };
-        schema::prepare_schema(&store).await?;
+        let database = Database { pool, label, query_timeout: QUERY_TIMEOUT };
+        let load = Arc::new(WriteLoad::default());
+        let shared_state = Arc::new(PostgresSharedState {
+            database: database.clone(),
+            load: Arc::clone(&load),
+            sweeps: SweepSchedule::default(),
+        });
+        let store = Self { database, load, shared_state };
+        schema::prepare_schema(&store, steps).await?;
         Ok(store)
     }
 }

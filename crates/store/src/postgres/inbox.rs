@@ -30,7 +30,7 @@ impl PostgresStore {
             .bind(row.at)
             .bind(resumes)
             .bind(to_sql(limit))
-            .fetch_one(&self.pool)
+            .fetch_one(&self.database)
             .await
     }
 
@@ -45,9 +45,41 @@ impl PostgresStore {
              ORDER BY position",
         )
         .bind(conversation.as_bytes())
-        .fetch_all(&self.pool)
+        .fetch_all(&self.database)
         .await?;
         rows.iter().map(read_inbox_row).collect()
+    }
+
+    /// Returns the id of the item at a position.
+    pub(super) async fn item_id(
+        &self,
+        conversation: &str,
+        position: u64,
+    ) -> Result<Option<Vec<u8>>, sqlx::Error> {
+        sqlx::query_scalar(
+            "SELECT id FROM toolwright_inbox WHERE position = $2
+             AND conversation = (SELECT number FROM toolwright_conversations WHERE name = $1)",
+        )
+        .bind(conversation.as_bytes())
+        .bind(to_sql(position))
+        .fetch_optional(&self.database)
+        .await
+    }
+
+    /// Returns true if the journal has an entry of this id.
+    pub(super) async fn has_entry(
+        &self,
+        conversation: &str,
+        id: &[u8],
+    ) -> Result<bool, sqlx::Error> {
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT FROM toolwright_entries WHERE id = $2
+             AND conversation = (SELECT number FROM toolwright_conversations WHERE name = $1))",
+        )
+        .bind(conversation.as_bytes())
+        .bind(id)
+        .fetch_one(&self.database)
+        .await
     }
 
     /// Removes an item; returns false if there is none at this position.
@@ -62,7 +94,7 @@ impl PostgresStore {
         )
         .bind(conversation.as_bytes())
         .bind(to_sql(position))
-        .execute(&self.pool)
+        .execute(&self.database)
         .await?;
         self.remove_if_empty(conversation).await?;
         Ok(removed.rows_affected() > 0)

@@ -1,10 +1,11 @@
 //! Appends to, reads, lists and deletes journals.
 
 use sqlx::postgres::PgRow;
-use sqlx::{Postgres, Row as _, Transaction};
+use sqlx::{Connection as _, PgConnection, Postgres, Row as _, Transaction};
 use toolwright_chat::{Append, ConversationSummary, Lease, Owner, TailEnd, entry_title};
 
 use super::PostgresStore;
+use super::connection::within;
 use crate::codec::{ListFilter, from_sql, to_sql, turn_to_sql};
 use crate::write_load::Appended;
 
@@ -35,7 +36,7 @@ impl PostgresStore {
                 .bind(title.as_bytes())
                 .bind(taken)
                 .bind(turn_to_sql(append.turn))
-                .fetch_one(&self.pool)
+                .fetch_one(&self.database)
                 .await?;
         Ok(match outcome {
             0 => Appended::Done,
@@ -77,7 +78,7 @@ impl PostgresStore {
             .bind(end.as_bytes())
             .bind(skipped),
         };
-        query.bind(to_sql(limit)).fetch_all(&self.pool).await
+        query.bind(to_sql(limit)).fetch_all(&self.database).await
     }
 
     /// Lists conversations in the order that the filter has.
@@ -115,7 +116,7 @@ impl PostgresStore {
             }
             ListFilter::OlderThan(time) => query.bind(to_sql(time)),
         };
-        let rows = query.fetch_all(&self.pool).await?;
+        let rows = query.fetch_all(&self.database).await?;
         let summaries = rows.iter().map(|row| {
             let mut summary = ConversationSummary::empty(text_column(row, 0)?);
             summary.title = text_column(row, 1)?;
@@ -135,51 +136,12 @@ impl PostgresStore {
         lease: &Lease,
         expired_before: Option<u64>,
     ) -> Result<Option<bool>, sqlx::Error> {
-        let mut transaction = self.pool.begin().await?;
-        let leased: Option<i64> = sqlx::query_scalar(
-            "SELECT number FROM toolwright_conversations
-             WHERE name = $1 AND holder = $2 AND term = $3 FOR UPDATE",
-        )
-        .bind(lease.conversation.as_bytes())
-        .bind(lease.holder.as_bytes())
-        .bind(to_sql(lease.term))
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let Some(number) = leased else {
-            return Ok(None);
-        };
-        if let Some(time) = expired_before {
-            let is_expired: bool = sqlx::query_scalar(
-                "SELECT turn = 0 AND last < $2
-                 AND NOT EXISTS (SELECT 1 FROM toolwright_inbox WHERE conversation = $1)
-                 FROM toolwright_conversations WHERE number = $1",
-            )
-            .bind(number)
-            .bind(to_sql(time))
-            .fetch_one(&mut *transaction)
-            .await?;
-            if !is_expired {
-                return Ok(Some(false));
-            }
-        }
-        let deleted = sqlx::query("DELETE FROM toolwright_entries WHERE conversation = $1")
-            .bind(number)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("DELETE FROM toolwright_inbox WHERE conversation = $1")
-            .bind(number)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query(
-            "UPDATE toolwright_conversations
-             SET entries = 0, title = '', began = 0, last = 0, turn = 0
-             WHERE number = $1",
-        )
-        .bind(number)
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(Some(deleted.rows_affected() > 0))
+        let mut connection = self.database.acquire().await?;
+        let delete = delete_conversation(&mut connection, lease, expired_before);
+        // Long conversations take longer than other queries.
+        let deleted = within(6 * self.database.query_timeout, delete).await?;
+        connection.release();
+        deleted
     }
 
     /// Writes an entry that belongs to no conversation.
@@ -189,21 +151,9 @@ impl PostgresStore {
              VALUES (0, 0, 'probe', clock_timestamp()::text)
              ON CONFLICT (conversation, seq) DO UPDATE SET entry = excluded.entry",
         )
-        .execute(&self.pool)
+        .execute(&self.database)
         .await?;
         Ok(())
-    }
-
-    /// Returns the term of the last acquisition of a lease, or the one that a new conversation starts with.
-    pub(super) async fn last_term(&self, conversation: &str) -> Result<i64, sqlx::Error> {
-        sqlx::query_scalar(
-            "SELECT coalesce(
-                 (SELECT term FROM toolwright_conversations WHERE name = $1), removed_term
-             ) FROM toolwright_meta",
-        )
-        .bind(conversation.as_bytes())
-        .fetch_one(&self.pool)
-        .await
     }
 
     /// Returns the stored keys, the newest first; stores `new_key` if there are none.
@@ -215,52 +165,126 @@ impl PostgresStore {
         if !keys.is_empty() {
             return Ok(keys);
         }
-        let mut transaction = self.lock_keys().await?;
-        sqlx::query(
-            "INSERT INTO toolwright_keys (key) SELECT $1
-             WHERE NOT EXISTS (SELECT FROM toolwright_keys)",
-        )
-        .bind(new_key)
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
+        let mut connection = self.database.acquire().await?;
+        let inserted = self.database.within_timeout(insert_key(&mut connection, new_key)).await?;
+        connection.release();
+        inserted?;
         self.load_keys().await
     }
 
     async fn load_keys(&self) -> Result<Vec<String>, sqlx::Error> {
         sqlx::query_scalar("SELECT key FROM toolwright_keys ORDER BY number DESC")
-            .fetch_all(&self.pool)
+            .fetch_all(&self.database)
             .await
     }
 
     /// Adds a key, and removes all but the newest `keep`.
     pub(super) async fn rotate_keys(&self, new_key: &str, keep: usize) -> Result<(), sqlx::Error> {
-        let mut transaction = self.lock_keys().await?;
-        // After a lost connection it may be there already.
-        sqlx::query(
-            "INSERT INTO toolwright_keys (key) SELECT $1
-             WHERE NOT EXISTS (SELECT FROM toolwright_keys WHERE key = $1)",
-        )
-        .bind(new_key)
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query(
-            "DELETE FROM toolwright_keys WHERE number NOT IN (
-                 SELECT number FROM toolwright_keys ORDER BY number DESC LIMIT $1
-             )",
-        )
-        .bind(to_sql(keep.max(1)))
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await
+        let mut connection = self.database.acquire().await?;
+        let rotate = rotate_keys(&mut connection, new_key, keep);
+        let rotated = self.database.within_timeout(rotate).await?;
+        connection.release();
+        rotated
     }
+}
 
-    /// Begins a transaction that no other one changes the keys beside.
-    async fn lock_keys(&self) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-        let mut transaction = self.pool.begin().await?;
-        sqlx::query("SELECT FROM toolwright_meta FOR UPDATE").execute(&mut *transaction).await?;
-        Ok(transaction)
+async fn delete_conversation(
+    connection: &mut PgConnection,
+    lease: &Lease,
+    expired_before: Option<u64>,
+) -> Result<Option<bool>, sqlx::Error> {
+    let mut transaction = connection.begin().await?;
+    let leased: Option<i64> = sqlx::query_scalar(
+        "SELECT number FROM toolwright_conversations
+         WHERE name = $1 AND holder = $2 AND term = $3 FOR UPDATE",
+    )
+    .bind(lease.conversation.as_bytes())
+    .bind(lease.holder.as_bytes())
+    .bind(to_sql(lease.term))
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let Some(number) = leased else {
+        return Ok(None);
+    };
+    if let Some(time) = expired_before {
+        let is_expired: bool = sqlx::query_scalar(
+            "SELECT turn = 0 AND last < $2
+             AND NOT EXISTS (SELECT 1 FROM toolwright_inbox WHERE conversation = $1)
+             FROM toolwright_conversations WHERE number = $1",
+        )
+        .bind(number)
+        .bind(to_sql(time))
+        .fetch_one(&mut *transaction)
+        .await?;
+        if !is_expired {
+            return Ok(Some(false));
+        }
     }
+    let deleted = sqlx::query("DELETE FROM toolwright_entries WHERE conversation = $1")
+        .bind(number)
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query("DELETE FROM toolwright_inbox WHERE conversation = $1")
+        .bind(number)
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query(
+        "UPDATE toolwright_conversations
+         SET entries = 0, title = '', began = 0, last = 0, turn = 0
+         WHERE number = $1",
+    )
+    .bind(number)
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(Some(deleted.rows_affected() > 0))
+}
+
+/// Stores a key unless there is one.
+async fn insert_key(connection: &mut PgConnection, new_key: &str) -> Result<(), sqlx::Error> {
+    let mut transaction = lock_keys(connection).await?;
+    sqlx::query(
+        "INSERT INTO toolwright_keys (key) SELECT $1
+         WHERE NOT EXISTS (SELECT FROM toolwright_keys)",
+    )
+    .bind(new_key)
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await
+}
+
+async fn rotate_keys(
+    connection: &mut PgConnection,
+    new_key: &str,
+    keep: usize,
+) -> Result<(), sqlx::Error> {
+    let mut transaction = lock_keys(connection).await?;
+    // After a lost connection it may be there already.
+    sqlx::query(
+        "INSERT INTO toolwright_keys (key) SELECT $1
+         WHERE NOT EXISTS (SELECT FROM toolwright_keys WHERE key = $1)",
+    )
+    .bind(new_key)
+    .execute(&mut *transaction)
+    .await?;
+    sqlx::query(
+        "DELETE FROM toolwright_keys WHERE number NOT IN (
+             SELECT number FROM toolwright_keys ORDER BY number DESC LIMIT $1
+         )",
+    )
+    .bind(to_sql(keep.max(1)))
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await
+}
+
+/// Begins a transaction that no other one changes the keys beside.
+async fn lock_keys(
+    connection: &mut PgConnection,
+) -> Result<Transaction<'_, Postgres>, sqlx::Error> {
+    let mut transaction = connection.begin().await?;
+    sqlx::query("SELECT FROM toolwright_meta FOR UPDATE").execute(&mut *transaction).await?;
+    Ok(transaction)
 }
 
 /// Reads text that is stored as bytes, because PostgreSQL's text cannot contain NUL.

@@ -2,11 +2,26 @@
 
 use std::time::Duration;
 
-use toolwright_chat::Lease;
+use sqlx::Row as _;
+use toolwright_chat::{Lease, LeaseStatus};
 
 use super::PostgresStore;
 use super::journal::text_column;
-use crate::codec::{lease_millis, to_sql};
+use crate::codec::{duration_millis, from_sql, to_sql};
+
+/// Selects the names of conversations whose turn has to go on, or whose inbox has an item that can be taken.
+macro_rules! with_work {
+    () => {
+        "SELECT name FROM toolwright_conversations WHERE number IN (
+             SELECT number FROM toolwright_conversations WHERE turn = 1
+             UNION
+             SELECT conversation FROM toolwright_inbox
+             JOIN toolwright_conversations ON number = conversation
+             WHERE turn <> 2 OR resumes
+         )
+         "
+    };
+}
 
 impl PostgresStore {
     /// Acquires a lease that is free, held by the same holder, or has expired; returns its term.
@@ -19,8 +34,8 @@ impl PostgresStore {
         sqlx::query_scalar("SELECT toolwright_acquire($1, $2, $3)")
             .bind(conversation.as_bytes())
             .bind(holder.as_bytes())
-            .bind(lease_millis(duration))
-            .fetch_one(&self.pool)
+            .bind(duration_millis(duration))
+            .fetch_one(&self.database)
             .await
     }
 
@@ -38,8 +53,8 @@ impl PostgresStore {
         .bind(lease.conversation.as_bytes())
         .bind(lease.holder.as_bytes())
         .bind(to_sql(lease.term))
-        .bind(lease_millis(duration))
-        .execute(&self.pool)
+        .bind(duration_millis(duration))
+        .execute(&self.database)
         .await?;
         Ok(renewed.rows_affected() > 0)
     }
@@ -49,7 +64,7 @@ impl PostgresStore {
             .bind(lease.conversation.as_bytes())
             .bind(lease.holder.as_bytes())
             .bind(to_sql(lease.term))
-            .fetch_one(&self.pool)
+            .fetch_one(&self.database)
             .await?;
         match entries {
             Some(0) => self.remove_if_empty(&lease.conversation).await,
@@ -61,27 +76,46 @@ impl PostgresStore {
     pub(super) async fn remove_if_empty(&self, conversation: &str) -> Result<(), sqlx::Error> {
         sqlx::query("SELECT toolwright_remove_if_empty($1)")
             .bind(conversation.as_bytes())
-            .execute(&self.pool)
+            .execute(&self.database)
             .await?;
         Ok(())
     }
 
+    /// Returns the last term of a conversation, and the holder whose lease has not expired.
+    pub(super) async fn read_lease_status(
+        &self,
+        conversation: &str,
+    ) -> Result<LeaseStatus, sqlx::Error> {
+        let row = sqlx::query(
+            "SELECT coalesce(term, removed_term),
+                 CASE WHEN until > clock_timestamp() THEN holder END
+             FROM toolwright_meta LEFT JOIN toolwright_conversations ON name = $1",
+        )
+        .bind(conversation.as_bytes())
+        .fetch_one(&self.database)
+        .await?;
+        let holder: Option<Vec<u8>> = row.try_get(1)?;
+        let holder = holder.map(|holder| String::from_utf8_lossy(&holder).into_owned());
+        Ok(LeaseStatus::new(from_sql(row.try_get(0)?), holder))
+    }
+
     /// Returns conversations whose lease is free or has expired, and whose turn has to go on.
     pub(super) async fn unattended(&self, limit: usize) -> Result<Vec<String>, sqlx::Error> {
-        let rows = sqlx::query(
-            "SELECT name FROM toolwright_conversations WHERE number IN (
-                 SELECT number FROM toolwright_conversations WHERE turn = 1
-                 UNION
-                 SELECT conversation FROM toolwright_inbox
-                 JOIN toolwright_conversations ON number = conversation
-                 WHERE turn <> 2 OR resumes
-             )
-             AND (holder IS NULL OR until <= clock_timestamp())
-             LIMIT $1",
-        )
-        .bind(to_sql(limit))
-        .fetch_all(&self.pool)
-        .await?;
+        let query =
+            concat!(with_work!(), "AND (holder IS NULL OR until <= clock_timestamp()) LIMIT $1");
+        let rows = sqlx::query(query).bind(to_sql(limit)).fetch_all(&self.database).await?;
+        rows.iter().map(|row| text_column(row, 0)).collect()
+    }
+
+    /// Returns conversations whose lease this holder has, and whose turn has to go on.
+    pub(super) async fn held_by(
+        &self,
+        holder: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, sqlx::Error> {
+        let query = concat!(with_work!(), "AND holder = $2 LIMIT $1");
+        let query = sqlx::query(query).bind(to_sql(limit)).bind(holder.as_bytes());
+        let rows = query.fetch_all(&self.database).await?;
         rows.iter().map(|row| text_column(row, 0)).collect()
     }
 }

@@ -1,13 +1,14 @@
 //! The rows of a PostgreSQL database, for backups and checks.
 
-use sqlx::{Postgres, Row as _, Transaction};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Postgres, Row as _, Transaction};
 use toolwright_chat::StoreError;
 
 use super::inbox::read_inbox_row;
 use super::journal::text_column;
 use super::{PostgresStore, error};
 use crate::codec::to_sql;
-use crate::rows::{ConversationRow, Header, Rows, RowsFuture};
+use crate::rows::{ConversationRow, Header, Rows, RowsFuture, SharedRow};
 
 struct PostgresRows {
     label: String,
@@ -27,8 +28,8 @@ impl PostgresStore {
     }
 
     async fn begin_rows(&self, begin: &'static str) -> Result<Box<dyn Rows>, StoreError> {
-        let transaction = self.with_retry(|| self.pool.begin_with(begin)).await?;
-        Ok(Box::new(PostgresRows { label: self.label.clone(), transaction }))
+        let transaction = self.with_retry(|| self.database.pool.begin_with(begin)).await?;
+        Ok(Box::new(PostgresRows { label: self.database.label.clone(), transaction }))
     }
 }
 
@@ -48,6 +49,7 @@ impl Rows for PostgresRows {
                 removed_term: sqlx::query_scalar("SELECT removed_term FROM toolwright_meta")
                     .fetch_one(&mut **transaction)
                     .await?,
+                shared: read_shared(transaction).await?,
             })
         };
         Box::pin(async move { read.await.map_err(|error| error::store_error(label, error)) })
@@ -107,6 +109,15 @@ impl Rows for PostgresRows {
                 .bind(header.removed_term)
                 .execute(&mut **transaction)
                 .await?;
+            sqlx::query("DELETE FROM toolwright_shared").execute(&mut **transaction).await?;
+            for row in &header.shared {
+                sqlx::query("INSERT INTO toolwright_shared VALUES ($1, $2, $3, 0, NULL)")
+                    .bind(&row.space)
+                    .bind(row.key.as_bytes())
+                    .bind(row.value.as_bytes())
+                    .execute(&mut **transaction)
+                    .await?;
+            }
             Ok(())
         };
         Box::pin(async move { write.await.map_err(|error| error::store_error(label, error)) })
@@ -170,4 +181,16 @@ impl Rows for PostgresRows {
             transaction.commit().await.map_err(|error| error::store_error(&label, error))
         })
     }
+}
+
+/// Reads the shared values that never expire.
+async fn read_shared(connection: &mut PgConnection) -> Result<Vec<SharedRow>, sqlx::Error> {
+    let rows = sqlx::query("SELECT space, key, value FROM toolwright_shared WHERE expires IS NULL")
+        .fetch_all(connection)
+        .await?;
+    let read = |row: &PgRow| {
+        let (space, key, value) = (row.try_get(0)?, text_column(row, 1)?, text_column(row, 2)?);
+        Ok(SharedRow { space, key, value })
+    };
+    rows.iter().map(read).collect()
 }

@@ -1,9 +1,10 @@
 //! The tables of a PostgreSQL database, and the migrations that create them.
 
-use sqlx::{PgConnection, PgPool, query_as, query_scalar};
+use sqlx::{PgConnection, query_as, query_scalar};
 use toolwright_chat::StoreError;
 
 use super::PostgresStore;
+use super::retry::Database;
 use crate::codec::{to_sql, turn_to_sql};
 use crate::migrations::{
     PrepareError, TURN_VERSION, is_turn_end, last_turn_status, pending_migrations,
@@ -14,7 +15,7 @@ use crate::migrations::{
 const MIGRATION_LOCK: i64 = 0x746f_6f6c_7772_6967;
 
 /// The migrations, in order; a step that was released is never changed.
-const MIGRATIONS: &[&str] = &["
+pub(super) const MIGRATIONS: &[&str] = &["
     CREATE TABLE toolwright_conversations (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         -- Text cannot contain NUL, and a name may.
@@ -316,23 +317,78 @@ const MIGRATIONS: &[&str] = &["
         WHERE number = known.number;
         RETURN 0;
     END $$;
+", "
+    -- Values and counters that the nodes share. Programs of version 3 do not know the table, and may use the others.
+    CREATE TABLE toolwright_shared (
+        space text NOT NULL,
+        -- Text cannot contain NUL, and a key or a value may.
+        key bytea NOT NULL,
+        value bytea NOT NULL,
+        -- The sum of a counter.
+        total bigint NOT NULL,
+        -- Null for what never expires.
+        expires timestamptz,
+        PRIMARY KEY (space, key)
+    );
+    CREATE INDEX toolwright_expiring ON toolwright_shared (expires) WHERE expires IS NOT NULL;
+
+    -- Adds to a counter, unless the sum would exceed the maximum. A counter restarts if its time has come, or is further away
+    -- than the window: then the clock was set back, or the window has become shorter.
+    CREATE FUNCTION toolwright_count(
+        counter_space text, counter_key bytea, amount bigint, max_total bigint, window_millis bigint,
+        OUT is_admitted boolean, OUT new_total bigint, OUT resets_in bigint
+    ) LANGUAGE plpgsql AS $$
+    DECLARE
+        length interval := window_millis * interval '1 millisecond';
+        restarts timestamptz;
+    BEGIN
+        -- What is lost in a crash of the database is a few calls that were counted.
+        PERFORM set_config('synchronous_commit', 'off', true);
+        IF amount > 0 AND amount <= max_total THEN
+            INSERT INTO toolwright_shared AS known
+            VALUES (counter_space, counter_key, '', amount, clock_timestamp() + length)
+            ON CONFLICT (space, key) DO UPDATE SET
+                value = '',
+                total = amount + CASE
+                    WHEN known.expires > clock_timestamp() AND known.expires <= clock_timestamp() + length
+                    THEN known.total ELSE 0 END,
+                expires = CASE
+                    WHEN known.expires > clock_timestamp() AND known.expires <= clock_timestamp() + length
+                    THEN known.expires ELSE clock_timestamp() + length END
+            WHERE amount <= max_total - known.total
+                OR known.expires IS NULL
+                OR known.expires <= clock_timestamp()
+                OR known.expires > clock_timestamp() + length
+            RETURNING total, expires INTO new_total, restarts;
+        END IF;
+        is_admitted := restarts IS NOT NULL;
+        IF restarts IS NULL THEN
+            SELECT total, expires INTO new_total, restarts FROM toolwright_shared
+            WHERE space = counter_space AND key = counter_key
+                AND expires > clock_timestamp() AND expires <= clock_timestamp() + length;
+            new_total := coalesce(new_total, 0);
+            restarts := coalesce(restarts, clock_timestamp() + length);
+            is_admitted := amount = 0 AND new_total <= max_total;
+        END IF;
+        resets_in := greatest(0, ceil(extract(epoch FROM restarts - clock_timestamp()) * 1000));
+    END $$;
 "];
 
-/// Migrates a database to the current version; other nodes may do the same at the same time.
-pub(super) async fn prepare_schema(store: &PostgresStore) -> Result<(), StoreError> {
-    migrate(&store.pool, &store.label, MIGRATIONS).await.map_err(|error| match error {
+/// Migrates a database to the version of these steps; other nodes may do the same at the same time.
+pub(super) async fn prepare_schema(
+    store: &PostgresStore,
+    steps: &'static [&'static str],
+) -> Result<(), StoreError> {
+    migrate(&store.database, steps).await.map_err(|error| match error {
         PrepareError::Driver(error) => store.store_error(error),
         PrepareError::Rejected(error) => error,
     })
 }
 
 /// Applies the pending steps in one transaction.
-async fn migrate(
-    pool: &PgPool,
-    label: &str,
-    steps: &'static [&'static str],
-) -> Result<(), PrepareError> {
-    let mut transaction = pool.begin().await?;
+async fn migrate(database: &Database, steps: &'static [&'static str]) -> Result<(), PrepareError> {
+    let label = &*database.label;
+    let mut transaction = database.pool.begin().await?;
     let encoding: String =
         query_scalar("SHOW server_encoding").fetch_one(&mut *transaction).await?;
     if encoding != "UTF8" {

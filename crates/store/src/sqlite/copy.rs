@@ -10,7 +10,7 @@ use toolwright_chat::StoreError;
 use super::{SqliteStore, error, file};
 
 impl SqliteStore {
-    /// Copies the file as it is at this moment, without leases; reads and writes go on meanwhile.
+    /// Copies the file as it is at this moment, without leases and without what expires; reads and writes go on meanwhile.
     pub(crate) async fn copy_into(&self, target: &Path) -> Result<(), StoreError> {
         let part = PartialFile::create(target)?;
         let name = part.path.to_str().ok_or_else(|| {
@@ -29,6 +29,9 @@ impl SqliteStore {
             )
             .execute(&mut connection)
             .await?;
+            sqlx::query("DELETE FROM shared WHERE expires IS NOT NULL")
+                .execute(&mut connection)
+                .await?;
             connection.close().await
         };
         copy.await.map_err(|error| {
@@ -47,7 +50,7 @@ impl SqliteStore {
         let part = PartialFile::create(target)?;
         let store = Self::open(&part.path).await?;
         write(&store).await?;
-        store.writer_pool.close().await;
+        store.writer.pool.close().await;
         store.readers.close().await;
         drop(store);
         part.publish(target)

@@ -209,16 +209,6 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Returns the term of the last acquisition of a lease, or the one that a new conversation starts with.
-    pub(super) async fn last_term(&self, conversation: &str) -> Result<i64, sqlx::Error> {
-        sqlx::query_scalar(
-            "SELECT ifnull((SELECT term FROM conversations WHERE name = ?), removed_term) FROM meta",
-        )
-        .bind(conversation)
-        .fetch_one(&self.readers)
-        .await
-    }
-
     /// Returns the stored keys, the newest first; stores `new_key` if there are none.
     pub(super) async fn load_or_insert_keys(
         &self,

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
-use toolwright_chat::Lease;
+use toolwright_chat::{Lease, LeaseStatus};
 use toolwright_core::__internal::unix_millis_now;
 
 use super::{SqliteStore, process_lock};
-use crate::codec::{from_sql, lease_millis, to_sql};
+use crate::codec::{duration_millis, from_sql, to_sql};
 
 /// The duration of a lease that an older version wrote, without the column `life`.
 const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(60);
@@ -103,7 +103,7 @@ impl SqliteStore {
         {
             return Ok(None);
         }
-        let millis = lease_millis(duration);
+        let millis = duration_millis(duration);
         let term = sqlx::query_scalar(
             "INSERT INTO conversations (name, holder, process, until, life, term)
              SELECT ?, ?, ?, ?, ?, removed_term + 1 FROM meta WHERE true
@@ -130,7 +130,7 @@ impl SqliteStore {
         lease: &Lease,
         duration: Duration,
     ) -> Result<bool, sqlx::Error> {
-        let millis = lease_millis(duration);
+        let millis = duration_millis(duration);
         let renewed = sqlx::query(
             "UPDATE conversations SET life = ?, until = max(?, ifnull(until, 0) + 1)
              WHERE name = ? AND holder = ? AND term = ?",
@@ -163,6 +163,25 @@ impl SqliteStore {
         transaction.commit().await
     }
 
+    /// Returns the last term of a conversation, and the holder whose lease has not expired.
+    pub(super) async fn read_lease_status(
+        &self,
+        conversation: &str,
+    ) -> Result<LeaseStatus, sqlx::Error> {
+        let row = sqlx::query(
+            "SELECT holder, process, until, life, ifnull(term, removed_term)
+             FROM meta LEFT JOIN conversations ON name = ?",
+        )
+        .bind(conversation)
+        .fetch_one(&self.readers)
+        .await?;
+        let held = ForeignLease::read(&row)?.filter(|held| {
+            !self.is_process_gone(held.process.as_deref())
+                && !self.lease_watch.has_expired(conversation, held)
+        });
+        Ok(LeaseStatus::new(from_sql(row.try_get(4)?), held.map(|held| held.holder)))
+    }
+
     /// Returns conversations whose lease is free or has expired, and whose turn has to go on.
     pub(super) async fn unattended(&self, limit: usize) -> Result<Vec<String>, sqlx::Error> {
         let rows = sqlx::query(UNATTENDED).fetch_all(&self.readers).await?;
@@ -180,6 +199,24 @@ impl SqliteStore {
             });
             if is_unattended {
                 names.push(name);
+            }
+        }
+        names.truncate(limit);
+        Ok(names)
+    }
+
+    /// Returns conversations whose lease this holder has, and whose turn has to go on.
+    pub(super) async fn held_by(
+        &self,
+        holder: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, sqlx::Error> {
+        let rows = sqlx::query(UNATTENDED).fetch_all(&self.readers).await?;
+        let mut names = Vec::new();
+        for row in &rows {
+            let known: Option<String> = row.try_get(0)?;
+            if known.as_deref() == Some(holder) {
+                names.push(row.try_get(4)?);
             }
         }
         names.truncate(limit);

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use sqlx::{Row as _, Sqlite, Transaction};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
 use toolwright_chat::StoreError;
 
 use super::inbox::{insert_inbox_row, read_inbox_row};
 use super::{SqliteStore, error};
-use crate::rows::{ConversationRow, Header, Rows, RowsFuture};
+use crate::rows::{ConversationRow, Header, Rows, RowsFuture, SharedRow};
 
 struct SqliteRows {
     path: PathBuf,
@@ -23,7 +24,7 @@ impl SqliteStore {
 
     /// Begins a transaction that writes; durable only in a store that has just been opened.
     pub(crate) async fn begin_restore(&self) -> Result<Box<dyn Rows>, StoreError> {
-        let transaction = self.run(self.writer_pool.begin_with("BEGIN IMMEDIATE")).await?;
+        let transaction = self.run(self.writer.pool.begin_with("BEGIN IMMEDIATE")).await?;
         Ok(Box::new(SqliteRows { path: self.path.clone(), transaction }))
     }
 }
@@ -44,6 +45,7 @@ impl Rows for SqliteRows {
                 removed_term: sqlx::query_scalar("SELECT removed_term FROM meta")
                     .fetch_one(&mut **transaction)
                     .await?,
+                shared: read_shared(transaction).await?,
             })
         };
         Box::pin(async move { read.await.map_err(|error| error::store_error(path, error)) })
@@ -101,6 +103,15 @@ impl Rows for SqliteRows {
                 .bind(header.removed_term)
                 .execute(&mut **transaction)
                 .await?;
+            sqlx::query("DELETE FROM shared").execute(&mut **transaction).await?;
+            for row in &header.shared {
+                sqlx::query("INSERT INTO shared VALUES (?, ?, ?, 0, NULL)")
+                    .bind(&row.space)
+                    .bind(&row.key)
+                    .bind(&row.value)
+                    .execute(&mut **transaction)
+                    .await?;
+            }
             Ok(())
         };
         Box::pin(async move { write.await.map_err(|error| error::store_error(path, error)) })
@@ -146,4 +157,16 @@ impl Rows for SqliteRows {
             transaction.commit().await.map_err(|error| error::store_error(&path, error))
         })
     }
+}
+
+/// Reads the shared values that never expire.
+async fn read_shared(connection: &mut SqliteConnection) -> Result<Vec<SharedRow>, sqlx::Error> {
+    let rows = sqlx::query("SELECT space, key, value FROM shared WHERE expires IS NULL")
+        .fetch_all(connection)
+        .await?;
+    let read = |row: &SqliteRow| {
+        let (space, key, value) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        Ok(SharedRow { space, key, value })
+    };
+    rows.iter().map(read).collect()
 }

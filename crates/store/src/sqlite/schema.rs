@@ -92,16 +92,31 @@ pub(super) const MIGRATIONS: &[&str] = &[
     ) STRICT;
     INSERT INTO meta VALUES (1, 3, 0);
 ",
+    "
+    -- Values and counters that the processes share. Programs of version 3 do not know the table, and may use the others.
+    CREATE TABLE shared (
+        space TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        -- The sum of a counter.
+        total INTEGER NOT NULL,
+        -- Milliseconds since 1970; null for what never expires.
+        expires INTEGER,
+        PRIMARY KEY (space, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX expiring ON shared (expires) WHERE expires IS NOT NULL;
+",
 ];
 
-/// Migrates a file to the current version; other processes may do the same at the same time.
+/// Migrates a file to the version of these steps; other processes may do the same at the same time.
 pub(super) async fn prepare_schema(
     path: &Path,
     options: &SqliteConnectOptions,
+    steps: &'static [&'static str],
 ) -> Result<(), StoreError> {
     let started = Instant::now();
     loop {
-        match migrate(path, options, MIGRATIONS).await {
+        match migrate(path, options, steps).await {
             Ok(()) => return Ok(()),
             Err(PrepareError::Rejected(error)) => return Err(error),
             // SQLite's busy timeout does not cover every operation, such as the switch to write-ahead logging.

@@ -21,7 +21,7 @@ fn temporary_file() -> (TempDir, PathBuf) {
 /// A store whose file can grow to this number of pages, as on a full disk.
 async fn store_of_pages(file: &Path, pages: &'static str) -> SqliteStore {
     let limited = |options: SqliteConnectOptions| options.pragma("max_page_count", pages);
-    SqliteStore::open_with(file, limited).await.unwrap()
+    SqliteStore::open_with(file, schema::MIGRATIONS, limited).await.unwrap()
 }
 
 async fn acquire(store: &SqliteStore, conversation: &str) -> Lease {
@@ -83,7 +83,7 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
     let registry = Registry::new();
     let invoker = Invoker::new(&registry).unwrap();
     let chat = |model: ScriptedModel, store: Arc<SqliteStore>| {
-        Chat::builder(model, &invoker).store(store).build()
+        Chat::builder(&invoker, model).store(store).build()
     };
     let model = ScriptedModel::new().replies("x".repeat(200_000)).replies("Short.");
     let first = chat(model, Arc::clone(&store));
@@ -108,7 +108,7 @@ async fn only_durable_appends_are_synced() {
     let room = acquire(&store, "room").await;
     // 1 is `NORMAL`, 2 is `FULL`.
     let synchronous = async || -> i64 {
-        let mut connection = store.writer_pool.acquire().await.unwrap();
+        let mut connection = store.writer.pool.acquire().await.unwrap();
         let query = sqlx::query_scalar("PRAGMA synchronous");
         query.fetch_one(&mut *connection).await.unwrap()
     };
@@ -140,13 +140,19 @@ async fn unattended_conversations_are_found_by_indexes() {
 
 #[tokio::test]
 async fn migration_steps_are_applied_all_or_none() {
-    const NEXT: &str = "CREATE TABLE second (a TEXT) STRICT; UPDATE meta SET oldest_reader = 4";
-    const MORE: &[&str] =
-        &[schema::MIGRATIONS[0], schema::MIGRATIONS[1], schema::MIGRATIONS[2], NEXT];
+    const NEXT: &str = "CREATE TABLE second (a TEXT) STRICT; UPDATE meta SET oldest_reader = 5";
+    const MORE: &[&str] = &[
+        schema::MIGRATIONS[0],
+        schema::MIGRATIONS[1],
+        schema::MIGRATIONS[2],
+        schema::MIGRATIONS[3],
+        NEXT,
+    ];
     const BROKEN: &[&str] = &[
         schema::MIGRATIONS[0],
         schema::MIGRATIONS[1],
         schema::MIGRATIONS[2],
+        schema::MIGRATIONS[3],
         NEXT,
         "CREATE TABLE third (a TEXT) STRICT; CREATE TABLE entries (a TEXT)",
     ];
@@ -169,5 +175,32 @@ async fn migration_steps_are_applied_all_or_none() {
     // A store that is open continues to work; an older version cannot open the file any more.
     assert_eq!(store.load("room").await.unwrap().len(), 1);
     let error = SqliteStore::open(&file).await.unwrap_err().to_string();
-    assert!(error.contains("version 4, and") && error.contains("up to version 3:"), "{error}");
+    assert!(error.contains("version 5, and") && error.contains("up to version 4:"), "{error}");
+}
+
+#[tokio::test]
+async fn a_process_of_the_version_before_goes_on_while_a_newer_one_migrates() {
+    const BEFORE: &[&str] = match schema::MIGRATIONS.split_last() {
+        Some((_, before)) => before,
+        None => &[],
+    };
+    let (_directory, file) = temporary_file();
+    let open_old = async || SqliteStore::open_with(&file, BEFORE, |it| it).await.unwrap();
+    let append = async |store: &SqliteStore, id: &str| {
+        let room = acquire(store, "room").await;
+        store.append(&room, Append::new(&[user_entry(id.into(), "here")])).await.unwrap();
+        store.release(&room).await.unwrap();
+        store.load("room").await.unwrap().len()
+    };
+    let old = open_old().await;
+    assert_eq!(append(&old, "1").await, 1);
+    let new = SqliteStore::open(&file).await.unwrap();
+    new.shared_state().put("pin", "a", "b", None).await.unwrap();
+    assert_eq!(append(&old, "2").await, 2);
+    assert_eq!(append(&new, "3").await, 3);
+    // It is restarted, as in an upgrade that is rolled back.
+    let old = open_old().await;
+    assert_eq!(append(&old, "4").await, 4);
+    assert_eq!(append(&new, "5").await, 5);
+    assert_eq!(new.shared_state().get("pin", "a").await.unwrap().as_deref(), Some("b"));
 }

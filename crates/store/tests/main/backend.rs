@@ -53,6 +53,22 @@ impl Backend {
         }
     }
 
+    /// The number of rows of a table, whose name has no prefix; `None` for a store in memory.
+    pub(crate) async fn count_rows(&self, table: &str) -> Option<i64> {
+        match self {
+            Self::Memory(_) => None,
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(directory) => {
+                let file = directory.path().join("journals.db");
+                Some(crate::sqlite::count_rows(&file, table).await)
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(url) => {
+                Some(crate::postgres::count_rows(url, &format!("toolwright_{table}")).await)
+            }
+        }
+    }
+
     /// Executes an `UPDATE` of a table, whose name has no prefix.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) async fn update(&self, sql: &str) {

@@ -9,7 +9,7 @@ use toolwright_store::{SqliteStore, backup, restore, verify};
 
 use crate::backend::Backend;
 use crate::fixtures::{
-    acquire, acquire_as, append, encode, inbox_message, numbered_entries, user_entry,
+    LONG, acquire, acquire_as, append, encode, inbox_message, numbered_entries, user_entry,
 };
 
 /// The stores that can be copied; without PostgreSQL where that is not installed.
@@ -44,6 +44,10 @@ async fn fill(store: &dyn Store) {
     store.release(&removed).await.unwrap();
     store.rotate_signing_key(5).await.unwrap();
     store.rotate_signing_key(5).await.unwrap();
+    let shared = store.shared_state();
+    shared.put("pin", "\0", "{\0}", None).await.unwrap();
+    shared.put("session", "a", "secret", Some(LONG)).await.unwrap();
+    shared.count("calls", "a", 1, 9, LONG).await.unwrap();
 }
 
 /// Everything that a store returns, but leases and terms.
@@ -55,7 +59,8 @@ async fn content(store: &dyn Store) -> String {
     }
     let keys = store.signing_keys().await.unwrap();
     let keys: Vec<&str> = keys.iter().map(|key| key.expose()).collect();
-    content + &keys.join("\n")
+    let pins = store.shared_state().list("pin", "", 9).await.unwrap();
+    content + &keys.join("\n") + &format!("{pins:?}")
 }
 
 #[tokio::test]
@@ -70,13 +75,20 @@ async fn a_backup_of_any_store_is_restored_into_any_store() {
         let copy = SqliteStore::open(&file).await.unwrap();
         assert_eq!(content(&copy).await, expected);
         assert!(acquire_as(&copy, "held", "another").await.is_some(), "it has no leases");
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(6).any(|window| window == b"secret"), "it has no sessions");
         for to in backends().await {
             restore(&file, &to.url()).await.unwrap();
             let restored = to.open().await;
             assert_eq!(content(&restored).await, expected);
+            let shared = restored.shared_state();
+            assert_eq!(shared.list("pin", "", 9).await.unwrap().len(), 1);
+            assert!(shared.list("session", "", 9).await.unwrap().is_empty());
+            assert_eq!(shared.count("calls", "a", 0, 9, LONG).await.unwrap().total, 0);
             for name in ["over", "held", "waiting", "removed", "new"] {
-                let (before, after) = (store.term(name).await, restored.term(name).await);
-                assert!(after.unwrap() > before.unwrap() + 1_000, "{name}");
+                let (before, after) =
+                    (store.lease_status(name).await, restored.lease_status(name).await);
+                assert!(after.unwrap().term > before.unwrap().term + 1_000, "{name}");
             }
             // It goes on where the backup was made.
             append(&restored, "over", &numbered_entries(3, 2)).await;

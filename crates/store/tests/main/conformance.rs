@@ -6,7 +6,10 @@ mod inbox;
 mod keys;
 mod leasing;
 mod listing;
+mod races;
 mod round_trip;
+mod shared_state;
+mod shared_state_races;
 mod turns;
 mod unattended;
 
@@ -65,6 +68,7 @@ every_store! {
         a_lease_without_entries_leaves_no_conversation,
         an_expired_lease_stays_with_its_holder_until_another_acquires_it,
         a_term_rises_with_every_acquisition,
+        the_holder_of_a_lease_is_known_until_it_expires_or_is_released,
         a_lease_of_an_earlier_term_is_not_valid,
         terms_never_repeat_when_many_tasks_acquire_and_remove;
     inbox:
@@ -80,7 +84,8 @@ every_store! {
     unattended:
         a_running_turn_without_a_holder_is_unattended,
         an_inbox_without_a_holder_is_unattended,
-        an_expired_lease_leaves_its_conversation_unattended;
+        an_expired_lease_leaves_its_conversation_unattended,
+        what_a_holder_has_left_is_found_under_its_name;
     keys:
         the_key_stays_the_same,
         a_new_key_comes_first_and_old_ones_remain;
@@ -94,6 +99,28 @@ every_store! {
         only_the_holder_of_its_lease_deletes_a_conversation,
         only_old_conversations_without_open_work_expire,
         conversations_that_stay_do_not_hide_those_that_expire;
+    shared_state:
+        a_value_is_there_until_it_is_removed,
+        keys_and_values_may_be_anything,
+        a_value_that_has_expired_is_gone,
+        a_key_is_inserted_once,
+        a_value_is_replaced_only_if_it_is_the_expected_one,
+        keys_are_listed_in_order_and_by_prefix,
+        keys_with_a_prefix_are_removed_from_all_spaces,
+        a_counter_admits_its_limit_and_no_more,
+        a_counter_restarts_after_its_window,
+        a_counter_whose_window_is_shorter_now_restarts,
+        a_key_that_is_too_long_is_refused,
+        expired_values_do_not_accumulate;
+    shared_state_races:
+        one_of_two_nodes_inserts_a_key,
+        one_of_two_nodes_replaces_a_value,
+        one_of_two_nodes_removes_a_value,
+        one_of_two_nodes_counts_the_last_unit;
+    races:
+        an_approval_that_two_nodes_receive_is_used_once,
+        the_last_place_of_an_inbox_is_taken_by_one_of_two_nodes,
+        the_last_call_of_a_rate_limit_is_made_by_one_of_two_nodes;
     turns:
         a_conversation_continues_after_a_restart,
         a_pending_approval_survives_a_restart,

@@ -12,6 +12,12 @@ use toolwright::{Content, Invoker, Registry, Role, Tool, ToolError};
 /// Longer than any test takes.
 pub(crate) const LONG: Duration = Duration::from_secs(600);
 
+/// How many times two nodes race for the same thing; `TOOLWRIGHT_RACES=1000` is the long form.
+pub(crate) fn race_count() -> usize {
+    let count = std::env::var("TOOLWRIGHT_RACES").ok();
+    count.map_or(40, |count| count.parse().expect("TOOLWRIGHT_RACES is a number"))
+}
+
 pub(crate) fn user_entry(id: impl Into<String>, at: u64, text: &str) -> Entry {
     let content = vec![Content::text(text)];
     Entry::new(id, at, EntryBody::User { content })
@@ -56,7 +62,8 @@ pub(crate) async fn append(store: &dyn Store, conversation: &str, entries: &[Ent
 /// A message for an inbox.
 pub(crate) fn inbox_message(id: &str, text: &str) -> InboxItem {
     let part = MessagePart { role: Role::User, content: vec![Content::text(text)] };
-    let body = InboxBody::Message { parts: vec![part], model: None, after: None };
+    let client_tools = vec![serde_json::json!({ "name": "blink", "parameters": {} })];
+    let body = InboxBody::Message { parts: vec![part], model: None, after: None, client_tools };
     InboxItem::new(id, 7, body)
 }
 
@@ -93,5 +100,5 @@ pub(crate) fn chat(model: ScriptedModel, tools: Vec<Tool>, store: Arc<dyn Store>
     let registry = Registry::new();
     registry.add(tools).unwrap();
     let invoker = Invoker::new(&registry).unwrap();
-    Chat::builder(model, &invoker).store(store).build()
+    Chat::builder(&invoker, model).store(store).build()
 }

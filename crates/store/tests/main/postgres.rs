@@ -17,6 +17,12 @@ pub(crate) async fn execute(url: &str, sql: &str) {
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
 }
 
+pub(crate) async fn count_rows(url: &str, table: &str) -> i64 {
+    let mut connection = PgConnection::connect(url).await.unwrap();
+    let sql = AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
+    sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+}
+
 async fn connect_error(url: &str) -> String {
     let error = PostgresStore::connect(url).await.expect_err("it cannot be used");
     error.to_string()
@@ -66,12 +72,12 @@ async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     let url = server.create_database().await;
     drop(PostgresStore::connect(&url).await.unwrap());
     execute(&url, "UPDATE toolwright_version SET version = 99").await;
-    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 4").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 5").await;
     let error = connect_error(&url).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 3:"), "{error}");
+    assert!(error.contains("up to version 4:"), "{error}");
     // Unless they allow it.
-    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 3").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 4").await;
     let store = PostgresStore::connect(&url).await.unwrap();
     append(&store, "room", &numbered_entries(0, 1)).await;
 }

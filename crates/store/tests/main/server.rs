@@ -32,8 +32,12 @@ if [ -n "$pid" ]; then kill -INT "$pid"; wait "$pid"; fi
 rm -rf "$dir"
 "#;
 
+/// Names the socket of a server that does not listen on TCP.
+const DEFAULT_PORT: u16 = 5432;
+
 pub(crate) struct Server {
     directory: tempfile::TempDir,
+    port: u16,
     supervisor: Mutex<Supervisor>,
     databases: AtomicUsize,
 }
@@ -55,6 +59,16 @@ pub(crate) fn shared() -> Option<&'static Server> {
 impl Server {
     /// Starts a server of its own; `None` where PostgreSQL is not installed.
     pub(crate) fn start(settings: &[&str]) -> Option<Self> {
+        Self::start_on_port(DEFAULT_PORT, settings)
+    }
+
+    /// Starts a server that listens on this port of the loopback address, too; `None` where PostgreSQL is not installed.
+    #[allow(dead_code, reason = "only the tests of clusters need it")]
+    pub(crate) fn start_with_tcp(port: u16) -> Option<Self> {
+        Self::start_on_port(port, &["-c", "listen_addresses=127.0.0.1"])
+    }
+
+    fn start_on_port(port: u16, settings: &[&str]) -> Option<Self> {
         let Some(programs) = programs() else {
             let ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
             assert!(!ci, "needs postgresql: install Debian's package");
@@ -68,13 +82,15 @@ impl Server {
         };
         command.args(["-c", SUPERVISOR, "supervisor"]).arg(programs);
         command.arg(directory.path()).args(settings);
-        command.current_dir("/").env("LC_ALL", "C");
+        // All its programs read the port from there.
+        command.current_dir("/").env("LC_ALL", "C").env("PGPORT", port.to_string());
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = piped.spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         let server = Self {
             directory,
+            port,
             supervisor: Mutex::new(Supervisor { child, input, output }),
             databases: AtomicUsize::new(0),
         };
@@ -92,10 +108,16 @@ impl Server {
         assert_eq!(done.trim(), command, "{:?}", log());
     }
 
+    /// The id of the process whose descendants are the server.
+    #[allow(dead_code, reason = "only the benchmark of clusters needs it")]
+    pub(crate) fn process_id(&self) -> u32 {
+        self.supervisor.lock().unwrap().child.id()
+    }
+
     /// The URL of a database.
     pub(crate) fn url(&self, database: &str) -> String {
         let directory = self.directory.path().display();
-        format!("postgres:///{database}?host={directory}&user=toolwright")
+        format!("postgres:///{database}?host={directory}&port={}&user=toolwright", self.port)
     }
 
     /// Opens a connection that belongs to no store.

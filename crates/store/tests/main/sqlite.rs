@@ -40,6 +40,11 @@ pub(crate) async fn execute(file: &Path, sql: &str) {
     connection.close().await.unwrap();
 }
 
+pub(crate) async fn count_rows(file: &Path, table: &str) -> i64 {
+    let sql = AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
+    sqlx::query_scalar(sql).fetch_one(&mut connect(file).await).await.unwrap()
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_file_is_for_its_owner_only() {
@@ -126,12 +131,12 @@ async fn many_tasks_create_the_same_file_at_the_same_time() {
 async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     let (_directory, file) = temporary_file();
     drop(SqliteStore::open(&file).await.unwrap());
-    execute(&file, "PRAGMA user_version = 99; UPDATE meta SET oldest_reader = 4").await;
+    execute(&file, "PRAGMA user_version = 99; UPDATE meta SET oldest_reader = 5").await;
     let error = open_error(&file).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 3:"), "{error}");
+    assert!(error.contains("up to version 4:"), "{error}");
     // Unless they allow it.
-    execute(&file, "UPDATE meta SET oldest_reader = 3").await;
+    execute(&file, "UPDATE meta SET oldest_reader = 4").await;
     let store = SqliteStore::open(&file).await.unwrap();
     append(&store, "room", &numbered_entries(0, 1)).await;
     let version = sqlx::query("PRAGMA user_version").fetch_one(&mut connect(&file).await).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolwright::chat::{Entry, EntryBody, import_journal};
+use toolwright::chat::{Entry, EntryBody, import_journal, sign_imported_decisions};
 use toolwright::testing::ScriptedModel;
 use toolwright_store::verify;
 
@@ -66,7 +66,7 @@ async fn check(backend: Backend) {
     assert!(problem.ends_with("; restore a backup, or delete the conversation"), "{problem}");
 }
 
-/// Changes a decision, and removes the key of another one; an import, which has no signature, is no problem.
+/// Changes a decision, with and without its signature, and removes the key of another one; an import is no problem.
 async fn check_signatures(backend: Backend) {
     let store = backend.open().await;
     let model = ScriptedModel::new().calls("pay", r#"{"amount": 1}"#);
@@ -76,7 +76,10 @@ async fn check_signatures(backend: Backend) {
     let approve = paused.pending_approvals()[0].approve();
     chat.submit_approvals("room", vec![approve]).call().await.unwrap();
     let entries = store.load("room").await.unwrap();
-    append(&store, "imported", &import_journal(entries.clone()).0).await;
+    let (mut imported, _) = import_journal(entries.clone());
+    let keys = store.signing_keys().await.unwrap();
+    sign_imported_decisions(&keys, "imported", &mut imported);
+    append(&store, "imported", &imported).await;
     let decided = |entry: &&Entry| matches!(entry.body, EntryBody::ApprovalDecided { .. });
     let decided = entries.iter().find(decided).unwrap();
     assert_eq!(verify(&backend.url()).await.unwrap().problems, []);
@@ -89,17 +92,27 @@ async fn check_signatures(backend: Backend) {
             decided.id
         )
     };
-    let changed = text.replace(r#""approve""#, r#"{"deny":{"reason":"no"}}"#);
+    let changed = text.replace(r#""approve""#, r#""deny","reason":"no""#);
     assert_ne!(text, changed);
     backend.update(&update(&changed)).await;
     let problems = verify(&backend.url()).await.unwrap().problems;
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].entry.as_ref(), Some(&decided.id));
     assert_eq!(problems[0].conversation, "room");
+    // Without its signature, or with the one of an import of another conversation.
+    let unsigned = |changed: &str| serde_json::from_str::<Entry>(changed).unwrap().without_mac();
+    let moved = imported.iter().find(|entry| entry.id == decided.id).unwrap();
+    for altered in [unsigned(&changed), unsigned(&text), moved.clone()] {
+        backend.update(&update(&serde_json::to_string(&altered).unwrap())).await;
+        let problems = verify(&backend.url()).await.unwrap().problems;
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(problems[0].entry.as_ref(), Some(&decided.id));
+    }
     backend.update(&update(&text)).await;
     assert_eq!(verify(&backend.url()).await.unwrap().problems, []);
     store.rotate_signing_key(2).await.unwrap();
-    assert_eq!(verify(&backend.url()).await.unwrap().problems.len(), 1);
+    // The key of both decisions is gone.
+    assert_eq!(verify(&backend.url()).await.unwrap().problems.len(), 2);
 }
 
 #[cfg(feature = "sqlite")]

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
+use toolwright::chat::MemoryStore;
+use toolwright::testing::ScriptedModel;
+use toolwright::{Registry, tool};
 use toolwright_telemetry::{
     TelemetryError, TelemetryGuard, TelemetrySettings, install_with, layer,
 };
@@ -104,6 +107,51 @@ fn the_default_name_of_the_service_is_toolwright() {
     telemetry.close().expect("everything arrives");
     let resource = collector.request().resource();
     assert_eq!(text(&resource, "service.name"), Some("toolwright"));
+    assert_eq!(text(&resource, "service.version"), None);
+}
+
+#[test]
+fn spans_carry_the_name_and_version_of_a_program() {
+    let collector = Collector::with_status("200 OK");
+    let settings = TelemetrySettings::new().endpoint(collector.address());
+    let telemetry = record_span(settings.default_service("shop").default_version("1.2.3"));
+    telemetry.close().expect("everything arrives");
+    let resource = collector.request().resource();
+    assert_eq!(text(&resource, "service.name"), Some("shop"));
+    assert_eq!(text(&resource, "service.version"), Some("1.2.3"));
+}
+
+#[test]
+fn the_spans_of_an_app_carry_its_name_and_version() {
+    /// Counts the books in stock.
+    #[tool(read_only)]
+    fn count_books() -> u32 {
+        12
+    }
+
+    let collector = Collector::with_status("200 OK");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime starts");
+    let app = toolwright::app!().registry(Registry::new()).tools(count_books::tool());
+    let app = app.name("bookshop").model(ScriptedModel::new()).store(MemoryStore::new());
+    let app = runtime.block_on(app.start()).expect("it starts");
+    let settings = TelemetrySettings::new().endpoint(collector.address());
+    let settings =
+        settings.default_service(&*app.info().name).default_version(&*app.info().version);
+    let (spans, telemetry) = layer(settings).expect("the settings are right");
+    let subscriber = tracing_subscriber::registry().with(spans);
+    tracing::subscriber::with_default(subscriber, || {
+        let result = runtime.block_on(app.invoker().call("count_books", "{}"));
+        assert_eq!(result.text(), "12");
+    });
+    telemetry.close().expect("everything arrives");
+    let request = collector.request();
+    assert_eq!(text(&request.resource(), "service.name"), Some("bookshop"));
+    let version = Some(env!("CARGO_PKG_VERSION"));
+    assert_eq!(text(&request.resource(), "service.version"), version);
+    let names: Vec<String> = request.spans().into_iter().map(|span| span.name).collect();
+    assert_eq!(names, ["execute_tool count_books"]);
+    runtime.block_on(app.shutdown());
 }
 
 #[test]

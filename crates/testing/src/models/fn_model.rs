@@ -19,7 +19,7 @@ use super::{ModelReply, ReplyFn};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 /// let model = FnModel::new(|request| ModelReply::text(format!("{} tools", request.tools.len())));
-/// let chat = Chat::new(model, &Invoker::new(&Registry::new())?);
+/// let chat = Chat::new(&Invoker::new(&Registry::new())?, model);
 /// assert_eq!(chat.message().user("How many?").call().await?.text(), "0 tools");
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 /// ```

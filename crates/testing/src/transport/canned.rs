@@ -86,8 +86,8 @@ impl CannedResponse {
 /// # Examples
 ///
 /// ```
-/// use futures::TryStreamExt as _;
 /// use toolwright::chat::{Model as _, ModelEvent, ModelRequest};
+/// use toolwright::futures::TryStreamExt as _;
 /// use toolwright::models::Vendor;
 /// use toolwright::testing::{CannedResponse, CannedTransport};
 ///

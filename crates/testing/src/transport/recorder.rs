@@ -30,8 +30,8 @@ const RECORDED_HEADERS: [&str; 3] = ["content-type", "retry-after", "retry-after
 /// # Examples
 ///
 /// ```
-/// use futures::TryStreamExt as _;
 /// use toolwright::chat::{Model as _, ModelEvent, ModelRequest};
+/// use toolwright::futures::TryStreamExt as _;
 /// use toolwright::models::Vendor;
 /// use toolwright::testing::{Recorder, Recording, Replayer};
 /// # use toolwright::testing::{CannedResponse, CannedTransport};

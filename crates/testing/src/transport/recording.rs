@@ -5,9 +5,8 @@ use std::fs;
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -142,15 +141,15 @@ impl RecordedResponse {
         match text {
             Some(text) if text.is_empty() => {}
             Some(text) => self.body = text.split('\n').map(str::to_owned).collect(),
-            None => self.base64 = Some(STANDARD.encode(&body)),
+            None => self.base64 = Some(BASE64.encode(&body)),
         }
     }
 
     /// The body in chunks as it was received.
     pub(super) fn body_chunks(&self) -> Result<Vec<Bytes>> {
         let mut rest = match &self.base64 {
-            Some(base64) => STANDARD
-                .decode(base64)
+            Some(base64) => BASE64
+                .decode(base64.as_bytes())
                 .map_err(|error| Error::new(ErrorKind::InvalidData, error))?
                 .into(),
             None => Bytes::from(self.body.join("\n")),

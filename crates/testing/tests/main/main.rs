@@ -11,5 +11,5 @@ use toolwright::{Bundle, Invoker, Registry};
 fn chat(model: impl Model, tools: impl Bundle) -> Chat {
     let registry = Registry::new();
     registry.add(tools).unwrap();
-    Chat::new(model, &Invoker::new(registry).unwrap())
+    Chat::new(&Invoker::new(registry).unwrap(), model)
 }

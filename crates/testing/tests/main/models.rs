@@ -109,7 +109,7 @@ async fn a_sample_calls_every_tool_with_what_its_schema_admits() {
         let registry = Registry::new();
         registry.add(Shapes).unwrap();
         registry.add(greet::tool()).unwrap();
-        let chat = Chat::new(SampledCallsModel::new(seed), &Invoker::new(registry).unwrap());
+        let chat = Chat::new(&Invoker::new(registry).unwrap(), SampledCallsModel::new(seed));
         let response = chat.message().user("Try them!").call().await.unwrap();
         assert_eq!(response.text(), "3 tools called, 0 failed.");
         for result in response.results() {

@@ -1,23 +1,16 @@
 //! Fetches the public keys of an issuer.
 
-use std::time::Duration;
-
-use reqwest::Client;
-use reqwest::redirect::Policy;
 use serde::Deserialize;
 use url::Url;
 
 use super::verifying_key::KeySet;
 use crate::error::AuthBuildError;
+use crate::http_client::HttpClient;
 use crate::oauth::secure_url;
-
-/// The limits of one document.
-const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
-const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
 /// Where keys come from.
 pub(super) struct KeySource {
-    http: Client,
+    http: HttpClient,
     issuer: String,
     location: KeyLocation,
 }
@@ -58,29 +51,18 @@ impl KeySource {
     }
 
     fn new(issuer: &str, location: KeyLocation) -> Result<Self, AuthBuildError> {
-        // Fails if the process has a default provider already, which is then used.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = Client::builder()
-            // The configured issuer is trusted with keys, not an address that it redirects to.
-            .redirect(Policy::none())
-            .connect_timeout(FETCH_TIMEOUT)
-            .timeout(FETCH_TIMEOUT)
-            .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| AuthBuildError::OAuth {
-                message: format!("no HTTP client: {error}"),
-            })?;
+        let http = HttpClient::new().map_err(|message| AuthBuildError::OAuth { message })?;
         Ok(Self { http, issuer: issuer.to_owned(), location })
     }
 
     pub(super) async fn fetch(&self) -> Result<KeySet, String> {
         match &self.location {
-            KeyLocation::KeySet(url) => KeySet::parse(&self.fetch_document(url).await?),
+            KeyLocation::KeySet(url) => KeySet::parse(&self.http.get(url).await?),
             KeyLocation::Metadata(locations) => {
                 let mut errors = Vec::new();
                 for location in locations {
                     match self.fetch_jwks_uri(location).await {
-                        Ok(url) => return KeySet::parse(&self.fetch_document(&url).await?),
+                        Ok(url) => return KeySet::parse(&self.http.get(&url).await?),
                         Err(error) => errors.push(error),
                     }
                 }
@@ -90,29 +72,13 @@ impl KeySource {
     }
 
     async fn fetch_jwks_uri(&self, location: &Url) -> Result<Url, String> {
-        let document = self.fetch_document(location).await?;
+        let document = self.http.get(location).await?;
         let found: IssuerMetadata = serde_json::from_slice(&document)
             .map_err(|error| format!("{location} is no metadata: {error}"))?;
         if found.issuer != self.issuer {
             return Err(format!("{location} is about another issuer"));
         }
         secure_url::parse_secure_url("jwks_uri", &found.jwks_uri)
-    }
-
-    async fn fetch_document(&self, url: &Url) -> Result<Vec<u8>, String> {
-        let describe = |error: reqwest::Error| format!("{url}: {error}");
-        let mut response = self.http.get(url.clone()).send().await.map_err(describe)?;
-        if !response.status().is_success() {
-            return Err(format!("{url} answers {}", response.status()));
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(describe)? {
-            if body.len() + chunk.len() > MAX_DOCUMENT_BYTES {
-                return Err(format!("{url} is longer than {MAX_DOCUMENT_BYTES} bytes"));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
     }
 }
 

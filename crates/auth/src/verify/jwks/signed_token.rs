@@ -2,13 +2,13 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::verifying_key::SignatureAlgorithm;
-use crate::verify::{Claims, VerifyError};
+use crate::verify::Claims;
+use crate::verify_error::VerifyError;
 
 /// A token split into its parts.
 pub(super) struct SignedToken<'a> {
@@ -68,17 +68,12 @@ impl<'a> SignedToken<'a> {
         let malformed = || VerifyError::invalid_token("the token is no signed JSON Web Token");
         let (signed, signature) = text.rsplit_once('.').ok_or_else(malformed)?;
         let (header, payload) = signed.split_once('.').ok_or_else(malformed)?;
-        let bytes = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| malformed());
+        let bytes = |part: &str| BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| malformed());
         let header: TokenHeader =
             serde_json::from_slice(&bytes(header)?).map_err(|_| malformed())?;
         let algorithm = SignatureAlgorithm::from_name(&header.alg).ok_or_else(|| {
             VerifyError::invalid_token("the token is not signed in a way that is taken")
         })?;
-        let kind = header.typ.as_deref().unwrap_or("JWT");
-        let kind = kind.strip_prefix("application/").unwrap_or(kind);
-        if !kind.eq_ignore_ascii_case("JWT") && !kind.eq_ignore_ascii_case("at+jwt") {
-            return Err(VerifyError::invalid_token("the token is not for access"));
-        }
         if header.crit.is_some() {
             return Err(VerifyError::invalid_token("the token insists on what is not known here"));
         }
@@ -89,6 +84,26 @@ impl<'a> SignedToken<'a> {
             payload: bytes(payload)?,
             header,
         })
+    }
+
+    /// Rejects tokens of other types than those of access tokens.
+    pub(super) fn check_access_type(&self) -> Result<(), VerifyError> {
+        match self.has_type("JWT") || self.has_type("at+jwt") {
+            true => Ok(()),
+            false => Err(VerifyError::invalid_token("the token is not for access")),
+        }
+    }
+
+    /// Returns true if this is the type of the token; without one, it is `JWT`.
+    pub(super) fn has_type(&self, name: &str) -> bool {
+        let kind = self.header.typ.as_deref().unwrap_or("JWT");
+        kind.strip_prefix("application/").unwrap_or(kind).eq_ignore_ascii_case(name)
+    }
+
+    /// Returns all claims; to be called after the signature is verified.
+    pub(super) fn all_claims(&self) -> Result<Map<String, Value>, VerifyError> {
+        serde_json::from_slice(&self.payload)
+            .map_err(|_| VerifyError::invalid_token("the payload of the token is no JSON object"))
     }
 
     pub(super) fn kid(&self) -> Option<&str> {

@@ -1,7 +1,6 @@
 //! JSON Web Keys, and the signatures that they verify.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use ring::signature::{
     self, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm,
 };
@@ -42,6 +41,11 @@ static ALGORITHMS: [SignatureAlgorithm; 10] = [
 impl SignatureAlgorithm {
     pub(super) fn from_name(name: &str) -> Option<Self> {
         ALGORITHMS.iter().find(|known| known.name == name).copied()
+    }
+
+    /// Returns the name as in the header of a token.
+    pub(super) fn name(self) -> &'static str {
+        self.name
     }
 }
 
@@ -119,7 +123,7 @@ impl VerifyingKey {
         {
             return None;
         }
-        let bytes = |text: Option<String>| URL_SAFE_NO_PAD.decode(text?).ok();
+        let bytes = |text: Option<String>| BASE64URL_NOPAD.decode(text?.as_bytes()).ok();
         let material = match (&*key.kty, key.crv.as_deref()) {
             ("RSA", _) => {
                 KeyMaterial::Rsa(RsaPublicKeyComponents { n: bytes(key.n)?, e: bytes(key.e)? })

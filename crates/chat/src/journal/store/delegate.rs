@@ -12,8 +12,8 @@
 ///
 /// impl Store for PrintingStore {
 ///     delegate_store!(|self| self.0 =>
-///         acquire renew release term push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
-///         list_older_than delete delete_expired signing_keys rotate_signing_key check_writable);
+///         acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
+///         list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key check_writable shared_state);
 ///
 ///     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
 ///         println!("{} entries", append.entries.len());
@@ -41,9 +41,9 @@ macro_rules! delegate_store {
             $crate::Store::release(&$inner, lease)
         }
     };
-    (@ term $self:ident $inner:expr) => {
-        fn term<'a>(&'a $self, conversation: &'a str) -> $crate::StoreFuture<'a, u64> {
-            $crate::Store::term(&$inner, conversation)
+    (@ lease_status $self:ident $inner:expr) => {
+        fn lease_status<'a>(&'a $self, conversation: &'a str) -> $crate::StoreFuture<'a, $crate::LeaseStatus> {
+            $crate::Store::lease_status(&$inner, conversation)
         }
     };
     (@ append $self:ident $inner:expr) => {
@@ -69,6 +69,11 @@ macro_rules! delegate_store {
     (@ list_unattended $self:ident $inner:expr) => {
         fn list_unattended(&$self, limit: usize) -> $crate::StoreFuture<'_, Vec<String>> {
             $crate::Store::list_unattended(&$inner, limit)
+        }
+    };
+    (@ list_held_by $self:ident $inner:expr) => {
+        fn list_held_by<'a>(&'a $self, holder: &'a str, limit: usize) -> $crate::StoreFuture<'a, Vec<String>> {
+            $crate::Store::list_held_by(&$inner, holder, limit)
         }
     };
     (@ tail $self:ident $inner:expr) => {
@@ -109,6 +114,11 @@ macro_rules! delegate_store {
     (@ rotate_signing_key $self:ident $inner:expr) => {
         fn rotate_signing_key(&$self, keep: usize) -> $crate::StoreFuture<'_, ()> {
             $crate::Store::rotate_signing_key(&$inner, keep)
+        }
+    };
+    (@ shared_state $self:ident $inner:expr) => {
+        fn shared_state(&$self) -> ::std::sync::Arc<dyn $crate::__internal::SharedState> {
+            $crate::Store::shared_state(&$inner)
         }
     };
     (@ check_writable $self:ident $inner:expr) => {

@@ -1,11 +1,16 @@
 //! The inbox of a conversation: what was accepted from clients and is not in the journal yet.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use toolwright_core::{Content, Role};
 
 use crate::chat::event::ApprovalResponse;
+use crate::journal::entry::{Entry, EntryBody};
 use crate::journal::store::TurnStatus;
 use crate::journal::store::owner::PrincipalRecord;
+
+/// The id of a stop begins with it if it names a turn. Part of the id, so that versions before can read the item.
+const STOP_PREFIX: &str = "stop:";
 
 /// An item of a conversation's inbox.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,13 +50,16 @@ pub enum InboxBody {
         /// The id of the entry after which the message continues the conversation; the newest, if `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<String>,
+        /// The definitions of the tools that the client runs itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        client_tools: Vec<Value>,
     },
     /// Decisions about pending approvals.
     Decisions {
         /// The decisions; all are accepted, or none.
         responses: Vec<ApprovalResponse>,
     },
-    /// The running or paused turn is to end.
+    /// The turn that the [id names](InboxItem::stop) is to end, if it runs or is paused; without a name, the one that does.
     Stop,
 }
 
@@ -71,6 +79,20 @@ impl InboxItem {
         Self { id: id.into(), position, resumes, at, body, principal: None, peer: None }
     }
 
+    /// Creates a stop of a turn, which the id of one of its messages names.
+    ///
+    /// Its own id follows from that: a stop that is added again, because its acknowledgement was lost, cannot end the next turn.
+    pub fn stop(turn: &str, at: u64) -> Self {
+        Self::new(format!("{STOP_PREFIX}{turn}"), at, InboxBody::Stop)
+    }
+
+    /// Returns true if it is a stop of the turn that has one of these messages, or one that names no turn.
+    pub fn is_stop_of<'a>(&self, mut messages: impl Iterator<Item = &'a str>) -> bool {
+        let named = self.id.strip_prefix(STOP_PREFIX);
+        let is_meant = named.is_none_or(|named| messages.any(|message| message == named));
+        self.body == InboxBody::Stop && is_meant
+    }
+
     /// Sets the principal that sent it.
     #[must_use]
     pub fn with_principal(mut self, principal: Option<PrincipalRecord>) -> Self {
@@ -83,6 +105,14 @@ impl InboxItem {
     pub fn with_peer(mut self, peer: Option<String>) -> Self {
         self.peer = peer;
         self
+    }
+
+    /// The definitions of the tools that the client of a message runs itself.
+    pub fn client_tools(&self) -> &[Value] {
+        match &self.body {
+            InboxBody::Message { client_tools, .. } => client_tools,
+            InboxBody::Decisions { .. } | InboxBody::Stop => &[],
+        }
     }
 
     /// Sets what the store knows about it: its position, and the status of the turn when it was added.
@@ -109,4 +139,12 @@ impl InboxItem {
         let first = first.or_else(|| (takes_messages && !inbox.is_empty()).then_some(0))?;
         inbox.into_iter().nth(first)
     }
+}
+
+/// Returns the ids of the messages of an unfinished turn, from its entries and perhaps some of the turn before.
+pub fn open_turn_messages(entries: &[Entry]) -> impl DoubleEndedIterator<Item = &str> {
+    let ended = |entry: &Entry| matches!(entry.body, EntryBody::TurnEnded { .. });
+    let from = entries.iter().rposition(ended).map_or(0, |at| at + 1);
+    let messages = entries.iter().skip(from).filter(|entry| entry.is_message());
+    messages.map(|entry| entry.id.as_str())
 }

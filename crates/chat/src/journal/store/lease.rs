@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use crate::journal::store::{Lease, Store, StoreError};
 /// The default of [`ChatBuilder::lease_duration`](crate::ChatBuilder::lease_duration).
 pub(crate) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(30);
 
-/// How long to wait for a lease that another process holds.
-pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long to wait for a lease that another process holds, unless a caller has another limit.
+pub const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The delay before the second attempt to acquire a lease; it doubles up to the maximum.
 const INITIAL_BACKOFF: Duration = Duration::from_millis(20);
@@ -49,7 +50,7 @@ pub struct HeldLease {
     store: Arc<dyn Store>,
     lease: Lease,
     duration: Duration,
-    is_released: bool,
+    is_released: AtomicBool,
 }
 
 impl HeldLease {
@@ -65,7 +66,7 @@ impl HeldLease {
         duration: Duration,
     ) -> Result<Option<Self>, StoreError> {
         let lease = store.acquire(conversation, holder, duration).await?;
-        Ok(lease.map(|lease| Self { store, lease, duration, is_released: false }))
+        Ok(lease.map(|lease| Self { store, lease, duration, is_released: AtomicBool::new(false) }))
     }
 
     /// Acquires the lease of a conversation as soon as no other holder has it; `None` after `timeout`.
@@ -130,9 +131,12 @@ impl HeldLease {
     }
 
     /// Releases the lease, so that another holder can acquire it at once.
-    pub async fn release(mut self) {
-        self.is_released = true;
+    ///
+    /// A turn that still uses it fails when it appends.
+    pub async fn release(&self) {
         release_lease(&*self.store, &self.lease).await;
+        // Only now: if this future is dropped before, the lease is released when it is dropped.
+        self.is_released.store(true, Ordering::Relaxed);
     }
 }
 
@@ -145,7 +149,7 @@ async fn release_lease(store: &dyn Store, lease: &Lease) {
 impl Drop for HeldLease {
     fn drop(&mut self) {
         // Without a runtime the lease expires by itself. A later acquisition has another term, which this does not release.
-        if !self.is_released
+        if !self.is_released.load(Ordering::Relaxed)
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             let (store, lease) = (Arc::clone(&self.store), self.lease.clone());

@@ -2,16 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::{FutureExt as _, ready};
 use tokio::time::Instant;
-use toolwright_core::Secret;
+use toolwright_core::{MemorySharedState, Secret, SharedState};
 
 use super::{
-    Append, ConversationSummary, InboxItem, Lease, Store, StoreError, StoreFuture, TailEnd,
-    TurnStatus, random_hex,
+    Append, ConversationSummary, InboxItem, Lease, LeaseStatus, Store, StoreError, StoreFuture,
+    TailEnd, TurnStatus, random_hex,
 };
 use crate::journal::entry::Entry;
 use crate::journal::store::owner::Owner;
@@ -19,6 +19,7 @@ use crate::journal::store::owner::Owner;
 /// Stores journals in memory, until the process ends.
 pub struct MemoryStore {
     state: Mutex<MemoryState>,
+    shared_state: Arc<MemorySharedState>,
 }
 
 #[derive(Default)]
@@ -62,13 +63,16 @@ impl StoredConversation {
     }
 
     fn is_unattended(&self, now: Instant) -> bool {
-        let is_free = self.lease.as_ref().is_none_or(|(_, until)| *until <= now);
-        is_free
-            && match self.turn {
-                TurnStatus::Running => true,
-                TurnStatus::Over => !self.inbox.is_empty(),
-                TurnStatus::Paused => self.inbox.iter().any(|item| item.resumes),
-            }
+        self.lease.as_ref().is_none_or(|(_, until)| *until <= now) && self.has_work()
+    }
+
+    /// Returns true if its turn has to go on, or an item of its inbox can be taken.
+    fn has_work(&self) -> bool {
+        match self.turn {
+            TurnStatus::Running => true,
+            TurnStatus::Over => !self.inbox.is_empty(),
+            TurnStatus::Paused => self.inbox.iter().any(|item| item.resumes),
+        }
     }
 }
 
@@ -117,7 +121,7 @@ impl MemoryStore {
         // A random first term: event numbers of an earlier process, which clients may still have, are not used again.
         let random = random_hex(4).ok().and_then(|hex| u64::from_str_radix(&hex, 16).ok());
         let state = MemoryState { removed_term: random.unwrap_or_default(), ..Default::default() };
-        Self { state: Mutex::new(state) }
+        Self { state: Mutex::new(state), shared_state: Arc::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, MemoryState> {
@@ -172,10 +176,13 @@ impl Store for MemoryStore {
         done(Ok(()))
     }
 
-    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
-        let state = self.state();
-        let stored = state.conversations.get(conversation);
-        done(Ok(stored.map_or(state.removed_term, |stored| stored.term)))
+    fn lease_status<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, LeaseStatus> {
+        let (state, now) = (self.state(), Instant::now());
+        let Some(stored) = state.conversations.get(conversation) else {
+            return done(Ok(LeaseStatus::new(state.removed_term, None)));
+        };
+        let held = stored.lease.as_ref().filter(|(_, until)| *until > now);
+        done(Ok(LeaseStatus::new(stored.term, held.map(|(holder, _)| holder.clone()))))
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
@@ -252,6 +259,15 @@ impl Store for MemoryStore {
         let stored = state.conversations.iter();
         let names = stored.filter(|(_, stored)| stored.is_unattended(now)).map(|(name, _)| name);
         done(Ok(names.take(limit).cloned().collect()))
+    }
+
+    fn list_held_by<'a>(&'a self, holder: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
+        let state = self.state();
+        let held = state.conversations.iter().filter(|(_, stored)| {
+            let is_holder = stored.lease.as_ref().is_some_and(|(known, _)| known == holder);
+            is_holder && stored.has_work()
+        });
+        done(Ok(held.map(|(name, _)| name.clone()).take(limit).collect()))
     }
 
     fn tail<'a>(
@@ -334,6 +350,10 @@ impl Store for MemoryStore {
             state.keys.drain(..excess);
         });
         done(added)
+    }
+
+    fn shared_state(&self) -> Arc<dyn SharedState> {
+        Arc::clone(&self.shared_state) as Arc<dyn SharedState>
     }
 }
 

@@ -94,6 +94,12 @@ pub struct PrincipalRecord {
     /// The scopes of its credential, if the credential has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
+    /// Its roles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
+    /// The name that other people see, if it has one beside the subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// When the credential expires, in milliseconds since 1970; `None` for never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<u64>,
@@ -102,18 +108,24 @@ pub struct PrincipalRecord {
 impl PrincipalRecord {
     /// Returns the principal of the last turn of a journal; `None` if that is the operator.
     ///
-    /// That is the newest one recorded since the message that started the turn: all of them have the same subject, and a later
-    /// credential may have other scopes and expire later.
+    /// That is the newest one of the subject whose message started the turn: a later credential may have other scopes and
+    /// expire later. Decisions of others do not change for whom the turn runs.
     pub fn of_last_turn(entries: &[Entry]) -> Option<&Self> {
-        let from = entries.iter().rposition(Entry::is_message);
-        let from = from.unwrap_or_default();
-        let turn = entries.iter().skip(from).rev();
-        turn.filter_map(|entry| entry.principal.as_ref()).next()
+        let from = entries.iter().rposition(Entry::is_message)?;
+        let mut turn = entries.iter().skip(from).filter_map(|entry| entry.principal.as_ref());
+        let message = entries.get(from)?.principal.as_ref()?;
+        turn.rfind(|principal| principal.subject == message.subject)
     }
 
-    /// Creates the record of a subject without scopes, whose credential does not expire.
+    /// Creates the record of a subject without scopes and roles, whose credential does not expire.
     pub fn new(subject: impl Into<String>) -> Self {
-        Self { subject: subject.into(), scopes: Vec::new(), expires: None }
+        Self {
+            subject: subject.into(),
+            scopes: Vec::new(),
+            roles: Vec::new(),
+            name: None,
+            expires: None,
+        }
     }
 }
 

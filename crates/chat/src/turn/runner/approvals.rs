@@ -30,7 +30,7 @@ impl TurnRunner {
     /// Returns the approval that an item needs, if it is a call that needs one.
     pub(super) fn pending_call_of_item(&self, item: &ItemKind) -> Option<PendingCall> {
         match item {
-            ItemKind::Call { call } => self.invoker.pending_call(&self.scope, call),
+            ItemKind::Call { call } => self.invoker_of(call).pending_call(&self.scope, call),
             ItemKind::HostedApproval { server, tool, arguments, .. } => {
                 let (id, name) = item.call_id_and_name()?;
                 let call = ToolCall::new(name, arguments.as_str()).with_id(id);

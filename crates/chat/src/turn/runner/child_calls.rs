@@ -22,6 +22,8 @@ use crate::turn::{ChildAction, PARENT_ENDED};
 struct ChildRequest {
     tool: ToolName,
     arguments: Arguments,
+    /// True if the tool has had no effect yet.
+    before_effect: bool,
     reply: oneshot::Sender<ToolResult>,
 }
 
@@ -55,8 +57,9 @@ impl TurnRunner {
     ) -> Result<Option<ToolResult>, ChatError> {
         let (sender, mut requests) = mpsc::unbounded_channel();
         let scope = self.scope_with_events().cancel_on(cancel.clone());
-        let scope =
-            scope.child_calls(move |tool, arguments| send_request(&sender, tool, arguments));
+        let scope = scope.child_calls(move |tool, arguments, before_effect| {
+            send_request(&sender, tool, arguments, before_effect)
+        });
         let cancel = cancel.child_token();
         let parent = ParentRun { call, invoker, cancel, effects: Mutex::default() };
         let mut children = FuturesUnordered::new();
@@ -113,10 +116,11 @@ impl TurnRunner {
         request: ChildRequest,
     ) -> BoxFuture<'a, Result<ChildOutcome, ChatError>> {
         Box::pin(async move {
-            let ChildRequest { tool, arguments, mut reply } = request;
+            let ChildRequest { tool, arguments, before_effect, mut reply } = request;
             let id = format!("{}.{number}", parent.call.id);
             let call = ToolCall::new(tool, arguments).with_id(id);
-            let metadata = self.call_metadata(&call);
+            let mut metadata = self.call_metadata(&call);
+            metadata.before_effect = before_effect;
             let _permit = match metadata.read_only {
                 true => None,
                 false => Some(parent.effects.lock().await),
@@ -264,10 +268,11 @@ fn send_request(
     sender: &mpsc::UnboundedSender<ChildRequest>,
     tool: ToolName,
     arguments: Arguments,
+    before_effect: bool,
 ) -> BoxFuture<'static, ToolResult> {
     let (reply, result) = oneshot::channel();
     let name = tool.clone();
-    let sent = sender.send(ChildRequest { tool, arguments, reply });
+    let sent = sender.send(ChildRequest { tool, arguments, before_effect, reply });
     Box::pin(async move {
         let result = match sent {
             Ok(()) => result.await.ok(),

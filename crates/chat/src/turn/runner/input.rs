@@ -149,20 +149,35 @@ impl TurnRunner {
             verdict: response.verdict.clone(),
             mac: None,
         });
-        self.journal.append_caused(&self.cause(), decided).await?;
+        let cause = Cause { principal: self.approver(), ..self.cause() };
+        self.journal.append_caused(&cause, decided).await?;
         for ApprovalResponse { call, verdict, .. } in responses {
             self.events.emit(ChatEvent::ApprovalDecided { call, verdict });
         }
         Ok(())
     }
 
-    /// Returns true if this request's principal is the one whose message started the turn, or the call needs no approval.
+    /// The principal that decides: the one that sent the inbox item, which may be another than the turn runs for.
+    fn approver(&self) -> Option<&PrincipalRecord> {
+        match &self.request.inbox_item {
+            Some(item) => item.principal.as_ref(),
+            None => self.request.principal.as_ref(),
+        }
+    }
+
+    /// Returns true if the tool's policy lets this request's principal decide, or the call needs no approval.
     fn may_approve(&self, call: &CallId) -> bool {
+        if !self.journal.state().turn.is_awaiting_approval(call) {
+            return true;
+        }
+        let approvers = self.find_pending_call(call).map(|pending| pending.approvers);
+        let approver = self.approver();
+        let roles = approver.iter().flat_map(|approver| &approver.roles).map(String::as_str);
         let state = self.journal.state();
-        let starter = PrincipalRecord::of_last_turn(&state.entries);
-        let approver = self.request.principal.as_ref();
-        let subject = |principal: &'_ PrincipalRecord| principal.subject.clone();
-        !state.turn.is_awaiting_approval(call) || starter.map(subject) == approver.map(subject)
+        let owner = PrincipalRecord::of_last_turn(&state.entries);
+        let owner = owner.map(|owner| owner.subject.as_str());
+        let subject = approver.map(|approver| approver.subject.as_str());
+        approvers.unwrap_or_default().allow(owner, subject, roles)
     }
 
     /// Returns why an approval response is rejected.

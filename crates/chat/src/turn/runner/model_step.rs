@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use futures::stream::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::task::coop::consume_budget;
@@ -14,13 +15,14 @@ use toolwright_core::{CallId, Content, ToolCall, ToolName};
 use tracing::Instrument as _;
 
 use super::TurnRunner;
+use super::deferred_tools::DeferredTools;
 use super::telemetry;
 use crate::chat::event::ChatEvent;
 use crate::error::{ChatError, ModelError, ModelErrorKind};
 use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
 use crate::model::item::{Item, ItemKind, Step};
 use crate::model::usage::{StopReason, Usage};
-use crate::model::{ModelEvent, ModelRequest, ToolChoice};
+use crate::model::{ModelEvent, ModelId, ModelRequest, ToolChoice};
 use crate::turn::TurnAction;
 
 impl TurnRunner {
@@ -33,7 +35,7 @@ impl TurnRunner {
             telemetry::model_span(self.request.options.model.id(), &self.journal.conversation);
         let mut step = StepAccumulator::default();
         let ended = self.read_stream(&mut step).instrument(span.clone()).await;
-        telemetry::record_outcome(&span, &ended, &step.finished);
+        telemetry::record_outcome(&span, &ended, step.model.as_ref(), &step.finished);
         match ended {
             Ok(None) => self.append_step(step).await.map(StepOutcome::Complete),
             Ok(Some(end)) => {
@@ -67,7 +69,10 @@ impl TurnRunner {
                 event = events.next() => event,
             };
             match event {
-                Some(event) => step.on_event(event?, &|event| self.events.emit(event)),
+                Some(event) => {
+                    let deferred = self.deferred.as_ref();
+                    step.on_event(event?, deferred, &|event| self.events.emit(event));
+                }
                 None if step.finished.is_some() => return Ok(None),
                 None => {
                     let message = "the answer ended before it was finished";
@@ -87,15 +92,15 @@ impl TurnRunner {
             }
             choice => choice.clone(),
         };
-        let hosted = options.hosted_tools.iter();
+        let hosted = options.hosted_tools.iter().filter(|hosted| {
+            self.request.selection.keeps_hosted(hosted.name())
+                && options.model.supports_hosted_tool(hosted)
+        });
         ModelRequest {
             system: options.system.clone(),
             messages: options.window.select_messages(&state.entries),
             tools: Arc::clone(&self.tools),
-            hosted_tools: hosted
-                .filter(|hosted| options.model.supports_hosted_tool(hosted))
-                .cloned()
-                .collect(),
+            hosted_tools: hosted.cloned().collect(),
             tool_choice,
             response_format: self.request.response_format.clone(),
             options: options.model_options.clone(),
@@ -117,7 +122,7 @@ impl TurnRunner {
     /// Returns the calls that run next, if their start is appended already.
     async fn append_step(&self, step: StepAccumulator) -> Result<Vec<CallId>, ChatError> {
         let (stop, usage) = step.finished.unwrap_or_default();
-        let model = self.request.options.model.id().clone();
+        let model = step.model.unwrap_or_else(|| self.request.options.model.id().clone());
         let cost = self.request.chat.0.prices.cost(&model, &usage);
         let step = Arc::new(Step::new(model, step.items, stop.clone(), usage));
         let mut calls = Vec::<CallMetadata>::new();
@@ -206,7 +211,7 @@ impl TurnRunner {
     }
 
     pub(super) fn call_metadata(&self, call: &ToolCall) -> CallMetadata {
-        let snapshot = self.invoker.snapshot().ok();
+        let snapshot = self.invoker_of(call).snapshot().ok();
         let entry = snapshot.as_deref().and_then(|snapshot| snapshot.find(call.name.as_str()));
         let name = entry.map_or(&call.name, |entry| &entry.spec().name);
         let digest = call_digest(name.as_str(), call.arguments.as_str());
@@ -232,6 +237,8 @@ pub(super) enum StepOutcome {
 /// Collects the events of an answer into a step.
 #[derive(Default)]
 struct StepAccumulator {
+    /// The model that answers, if it is not the one of the request.
+    model: Option<ModelId>,
     text: String,
     items: Vec<Item>,
     /// The ids of the calls, by the index that deltas carry.
@@ -240,14 +247,26 @@ struct StepAccumulator {
 }
 
 impl StepAccumulator {
-    fn on_event(&mut self, event: ModelEvent, emit: &dyn Fn(ChatEvent)) {
+    fn on_event(
+        &mut self,
+        event: ModelEvent,
+        deferred: Option<&DeferredTools>,
+        emit: &dyn Fn(ChatEvent),
+    ) {
         match event {
             ModelEvent::RequestSent(body) => emit(ChatEvent::RequestSent { body }),
+            ModelEvent::Fallback { model, reason } => {
+                self.model = Some(model.clone());
+                emit(ChatEvent::Fallback { model, reason });
+            }
             ModelEvent::Text(delta) => {
                 self.text.push_str(&delta);
                 emit(ChatEvent::Text { delta });
             }
             ModelEvent::Reasoning(delta) => emit(ChatEvent::Reasoning { delta }),
+            // It is shown as a call of the tool that its arguments name, once they are complete.
+            ModelEvent::CallBegins { name, .. }
+                if deferred.is_some_and(|deferred| deferred.is_call_tool(name.as_str())) => {}
             ModelEvent::CallBegins { index, id, name } => {
                 self.call_ids.insert(index, id.clone());
                 emit(ChatEvent::CallBegins { call: id, tool: name });
@@ -259,6 +278,18 @@ impl StepAccumulator {
             }
             ModelEvent::Item(mut item) => {
                 self.make_id_unique(&mut item);
+                if let Some(deferred) = deferred {
+                    let is_named = is_call_of(&item, |name| deferred.is_call_tool(name));
+                    deferred.resolve_item(&mut item);
+                    if let ItemKind::Call { call } = &item.kind
+                        && is_named
+                    {
+                        let (id, tool) = (call.id.clone(), call.name.clone());
+                        emit(ChatEvent::CallBegins { call: id.clone(), tool });
+                        let delta = call.arguments.to_string();
+                        emit(ChatEvent::CallDelta { call: id, delta });
+                    }
+                }
                 match &item.kind {
                     ItemKind::Call { call } => emit(ChatEvent::Call { call: call.clone() }),
                     ItemKind::HostedCall { tool, input, output, failed } => {
@@ -301,11 +332,15 @@ impl StepAccumulator {
     }
 }
 
+fn is_call_of(item: &Item, is_tool: impl Fn(&str) -> bool) -> bool {
+    matches!(&item.kind, ItemKind::Call { call } if is_tool(call.name.as_str()))
+}
+
 /// Returns a digest of a call: the same for one tool and equal arguments, whatever their formatting.
 fn call_digest(tool: &str, arguments: &str) -> String {
     let arguments = match serde_json::from_str(arguments) {
         Ok(value) => canonical_json(&value).to_string(),
         Err(_) => arguments.to_owned(),
     };
-    hex::encode(Sha256::digest(format!("{tool}\n{arguments}")))
+    HEXLOWER.encode(&Sha256::digest(format!("{tool}\n{arguments}")))
 }

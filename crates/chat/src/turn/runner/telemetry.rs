@@ -20,6 +20,7 @@ pub(crate) fn model_span(model: &ModelId, conversation: &str) -> Span {
         gen_ai.operation.name = "chat",
         gen_ai.provider.name = model.vendor,
         gen_ai.request.model = model.name,
+        gen_ai.response.model = field::Empty,
         gen_ai.conversation.id = conversation,
         gen_ai.usage.input_tokens = field::Empty,
         gen_ai.usage.output_tokens = field::Empty,
@@ -28,12 +29,16 @@ pub(crate) fn model_span(model: &ModelId, conversation: &str) -> Span {
     )
 }
 
-/// Records the usage, the stop reason and the error of an answer.
+/// Records the model of a fallback, the usage, the stop reason and the error of an answer.
 pub(crate) fn record_outcome(
     span: &Span,
     ended: &Result<Option<TurnEnd>, ModelError>,
+    fallback: Option<&ModelId>,
     answer: &Option<(StopReason, Usage)>,
 ) {
+    if let Some(model) = fallback {
+        span.record("gen_ai.response.model", &model.name);
+    }
     if let Some((stop, usage)) = answer {
         span.record("gen_ai.usage.input_tokens", usage.input);
         span.record("gen_ai.usage.output_tokens", usage.output);

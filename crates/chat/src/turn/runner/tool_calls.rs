@@ -21,18 +21,37 @@ impl TurnRunner {
         let calls = self.calls_by_id(ids);
         let invoker = self.invoker.with_approver(JournalApprover(Arc::clone(&self.journal)));
         let cancel = &self.request.cancel;
-        let run = async |call: &ToolCall| match self.may_run(&call.id) {
-            true => self.run_call(&invoker, call, cancel).await.map(drop),
-            false => Ok(()),
+        let run = async |call: &ToolCall| {
+            let gateway = self.deferred.as_ref().and_then(|deferred| deferred.invoker_of(call));
+            match self.may_run(&call.id) {
+                true => self.run_call(gateway.unwrap_or(&invoker), call, cancel).await.map(drop),
+                false => Ok(()),
+            }
         };
         invoker.map_calls(&calls, run).await.into_iter().collect()
+    }
+
+    /// Runs the calls that search for tools, also for a caller that runs the others itself; returns true if there are any.
+    pub(super) async fn run_gateway_calls(&self, ids: &[CallId]) -> Result<bool, ChatError> {
+        let Some(deferred) = &self.deferred else {
+            return Ok(false);
+        };
+        let calls = self.calls_by_id(ids).into_iter();
+        let calls = calls.filter(|call| deferred.invoker_of(call).is_some());
+        let ids: Vec<CallId> = calls.map(|call| call.id).collect();
+        if !ids.is_empty() {
+            self.run_calls(&ids).await?;
+        }
+        Ok(!ids.is_empty())
     }
 
     /// Returns true if a call whose turn it is may still run: a call before it may have failed fatally, or wait for an approval.
     fn may_run(&self, call: &CallId) -> bool {
         let is_started = self.started().contains(call);
         let turn = &self.journal.state().turn;
-        turn.may_start(call) || (is_started && turn.fatal_error().is_none())
+        // One that is recorded as started, and may run again, does that after the decision.
+        let must_run = is_started && turn.metadata(call).is_some_and(|known| !known.can_rerun());
+        turn.may_start(call) || (must_run && turn.fatal_error().is_none())
     }
 
     /// Runs a call; returns `None` if the turn waits or ends before its result.

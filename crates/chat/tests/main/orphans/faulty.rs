@@ -1,13 +1,12 @@
-//! A model with random answers, and a store that yields before and after it writes.
+//! A model with random answers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures::{FutureExt as _, StreamExt as _};
+use futures::StreamExt as _;
 use tokio::task::yield_now;
 use toolwright::ToolCall;
 use toolwright::chat::{
-    Append, Entry, Item, Lease, MemoryStore, Model, ModelErrorKind, ModelId, ModelRequest,
-    ModelStream, StopReason, Store, StoreFuture, delegate_store,
+    Item, Model, ModelErrorKind, ModelId, ModelRequest, ModelStream, StopReason,
 };
 use toolwright::testing::ModelReply;
 
@@ -73,31 +72,4 @@ impl Model for FaultyModel {
         });
         Box::pin(slowly)
     }
-}
-
-/// A store whose futures can be dropped before and after it has written.
-#[derive(Default)]
-pub(super) struct YieldingStore(MemoryStore);
-
-impl YieldingStore {
-    pub(super) fn entries(&self, conversation: &str) -> Vec<Entry> {
-        let loaded = self.0.load(conversation).now_or_never();
-        loaded.unwrap().unwrap()
-    }
-}
-
-impl Store for YieldingStore {
-    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            yield_now().await;
-            self.0.append(lease, append).await?;
-            yield_now().await;
-            Ok(())
-        })
-    }
-
-    delegate_store!(|self| self.0 =>
-        acquire renew release term push_inbox inbox remove_inbox_item list_unattended tail list
-        list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key
-        check_writable);
 }

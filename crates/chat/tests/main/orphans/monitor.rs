@@ -9,7 +9,7 @@ use tokio::task::yield_now;
 use toolwright::chat::{ApprovalVerdict, Entry, EntryBody, ModelRequest};
 use toolwright::{CallId, Tool, ToolBuilder, ToolError};
 
-use super::faulty::YieldingStore;
+use crate::support::YieldingStore;
 use crate::support::unpaired;
 
 #[derive(Clone)]

@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use toolwright_chat::{Chat, HostedTool, Model, Prices, TurnLimits, unique_node_name};
+use toolwright_app::__internal::assistant::{LEASE_DURATION, system_message};
+use toolwright_app::__internal::{AppSetup, ConversationStore, Project, RemoteServers};
+use toolwright_chat::{Chat, HostedTool, Model, Prices, ToolSearch, TurnLimits, unique_node_name};
 use toolwright_core::__internal::unix_millis_now;
-use toolwright_core::{Config, Invoker};
+use toolwright_core::Invoker;
 
 use crate::cli_error::CliError;
-use crate::config::assistant::{LEASE_DURATION, hosted_tools, system_message};
-use crate::config::conversation_store::ConversationStore;
-use crate::config::prices::load_prices;
-use crate::remote_servers::RemoteServers;
 use crate::terminal::approval::TerminalApprover;
 use crate::terminal::input::LineReader;
 
 /// The settings of every chat of this process.
 pub(crate) struct ChatFactory<'a> {
-    pub(crate) config: Config,
+    pub(crate) project: &'a Project,
+    setup: &'a AppSetup,
     pub(crate) invoker: Invoker,
     pub(crate) store: ConversationStore,
     pub(crate) conversation_id: String,
@@ -27,6 +26,7 @@ pub(crate) struct ChatFactory<'a> {
     /// Includes MCP servers that may also be attached locally; those are filtered when a chat is built.
     hosted_tools: Vec<HostedTool>,
     prices: Prices,
+    tool_search: ToolSearch,
     limits: TurnLimits,
     ask_before_each_call: bool,
     approve_all: bool,
@@ -36,11 +36,13 @@ impl<'a> ChatFactory<'a> {
     /// Reads flags and settings.
     pub(crate) fn new(
         command: &super::ChatArgs,
-        config: Config,
+        project: &'a Project,
+        setup: &'a AppSetup,
         invoker: Invoker,
         store: ConversationStore,
         servers: &'a RemoteServers,
     ) -> Result<Self, CliError> {
+        let config = project.config();
         let mut limits = TurnLimits::default();
         if let Some(calls) = command.max_calls {
             limits.calls = calls;
@@ -49,10 +51,12 @@ impl<'a> ChatFactory<'a> {
             store,
             conversation_id: command.conversation.clone().unwrap_or_else(new_conversation_id),
             node_name: unique_node_name("process"),
-            system: system_message(command.system.as_deref(), &config)?,
-            hosted_tools: hosted_tools(&config)?,
-            prices: load_prices(&config)?,
-            config,
+            system: system_message(config)?,
+            hosted_tools: HostedTool::from_config(config)?,
+            prices: Prices::from_config(config)?,
+            tool_search: ToolSearch::from_config(config)?,
+            project,
+            setup,
             invoker,
             servers,
             limits,
@@ -63,7 +67,11 @@ impl<'a> ChatFactory<'a> {
 
     /// Builds the chat of a model; approval questions are answered through `reader`.
     pub(crate) fn build_chat(&self, model: &Arc<dyn Model>, reader: Arc<dyn LineReader>) -> Chat {
-        let mut builder = Chat::builder(Arc::clone(model), &self.invoker)
+        let builder = Chat::builder(&self.invoker, Arc::clone(model));
+        let builder = builder.tool_search(self.tool_search.clone());
+        let mut builder = self
+            .setup
+            .configure_chat(builder)
             .system(&self.system)
             .store(Arc::clone(self.store.store()))
             .node(&self.node_name)

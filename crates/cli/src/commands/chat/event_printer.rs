@@ -7,9 +7,9 @@ use toolwright_chat::{ApprovalVerdict, Chat, ChatEvent, TurnEnd};
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::chat_factory::ChatFactory;
-use crate::config::model_selection::SelectedModel;
 use crate::terminal::sanitize::{MAX_PREVIEW_CHARS, sanitize, to_safe_json, to_single_line};
 use crate::terminal::tool_output::{content_to_text, format_progress};
+use toolwright_app::__internal::model_selection::SelectedModel;
 
 /// Prints the events of a conversation as they happen.
 pub(crate) struct EventPrinter {
@@ -88,6 +88,9 @@ impl EventPrinter {
     pub(crate) fn print_event(&mut self, event: &ChatEvent) -> io::Result<()> {
         match event {
             ChatEvent::TurnStarted { .. } => self.running_calls.clear(),
+            ChatEvent::Fallback { model, reason } => {
+                self.print_note(&format!("{reason}: {model} answers"));
+            }
             ChatEvent::Text { delta } => return self.print_answer(delta),
             ChatEvent::Reasoning { delta } => self.print_reasoning(delta),
             ChatEvent::Call { call } | ChatEvent::ChildCall { call, .. } => self.print_call(call),

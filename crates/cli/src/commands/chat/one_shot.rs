@@ -14,10 +14,10 @@ use super::event_printer::EventPrinter;
 use super::interrupt::{EXIT_INTERRUPTED, InterruptHandler};
 use super::resume::{self, ConversationState};
 use super::turn::{TurnOutcome, print_outcome, run_turn};
-use crate::cli_error::CliError;
-use crate::config::model_selection::SelectedModel;
+use crate::cli_error::{CliError, error_chain};
 use crate::terminal::input::{StdinReader, read_stdin};
 use crate::terminal::sanitize;
+use toolwright_app::__internal::model_selection::SelectedModel;
 
 /// The format on stdout.
 #[derive(Clone, Copy)]
@@ -69,7 +69,7 @@ pub(crate) fn execute(
         && !matches!(error, ChatError::Ended { .. })
     {
         let kind = error_kind(error);
-        let message = CliError::from(error).message();
+        let message = CliError::failure(error_chain(error)).message();
         // A closed stdout does not matter here: the exit code reports the failure too.
         let _ = print_json_line(&json!({ "type": "error", "message": message, "kind": kind }));
     }

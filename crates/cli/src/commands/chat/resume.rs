@@ -7,7 +7,7 @@ use toolwright_chat::{HeldLease, StoreError, TailEnd, load_unfinished_turn};
 
 use super::chat_factory::ChatFactory;
 use super::event_printer::EventPrinter;
-use crate::config::assistant::LEASE_DURATION;
+use toolwright_app::__internal::assistant::LEASE_DURATION;
 
 /// How long to wait for the lease of another process.
 const LEASE_WAIT_TIMEOUT: Duration = Duration::from_secs(60);

@@ -14,8 +14,8 @@ use super::resume::{self, ConversationState};
 use super::turn::{TurnOutcome, print_outcome, run_turn};
 use super::usage::UsageTotals;
 use crate::cli_error::{CliError, error_chain};
-use crate::config::model_selection::{self, SelectedModel};
-use crate::remote_servers::TerminalElicitor;
+use crate::terminal::elicitation::TerminalElicitor;
+use toolwright_app::__internal::model_selection::SelectedModel;
 
 mod command_handlers;
 mod input;
@@ -49,7 +49,11 @@ pub(crate) fn execute(
     interrupts: &InterruptHandler,
     runtime: &Runtime,
 ) -> Result<ExitCode, CliError> {
-    let input = Arc::new(LineInput::open(build_line_helper(factory)?, interrupts.clone()));
+    let input = Arc::new(LineInput::open(
+        build_line_helper(factory)?,
+        interrupts.clone(),
+        factory.project.data_file("history"),
+    ));
     elicitor.set_reader(Arc::clone(&input) as _);
     let warning_input = Arc::clone(&input);
     factory.servers.set_warning_handler(move |warning| {
@@ -80,7 +84,7 @@ fn build_line_helper(factory: &ChatFactory<'_>) -> Result<LineHelper, CliError> 
     let snapshot = factory.invoker.snapshot()?;
     let tools = snapshot.iter().map(|tool| tool.spec().name.to_string());
     let prompts = snapshot.prompts().map(|prompt| prompt.name().to_string());
-    let vendors = model_selection::vendor_names().map(str::to_owned);
+    let vendors = toolwright_models::vendor_names().into_iter().map(str::to_owned);
     Ok(LineHelper {
         commands: slash_command::command_names(),
         names: tools.chain(prompts).chain(vendors).collect(),

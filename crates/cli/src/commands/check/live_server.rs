@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
+use toolwright_app::__internal::{AttachOptions, ProgramLifetime, RemoteServers};
 use toolwright_core::Registry;
 use toolwright_mcp::{MemoryPins, RemoteServer};
 
 use super::tool_sources::ToolsToCheck;
 use crate::cli_error::CliError;
 use crate::commands::tools::arguments::split_words;
-use crate::remote_servers::{CommandLifetime, RemoteServers};
 use crate::runtime;
 use crate::terminal::output;
 
@@ -19,7 +19,8 @@ pub(super) fn list_server_tools(server: &str) -> Result<ToolsToCheck, CliError> 
     let server = parse_server(server.trim())?;
     let runtime = runtime::build_runtime()?;
     let pins = Arc::new(MemoryPins::new());
-    let servers = RemoteServers::new(&Registry::new(), pins, None, CommandLifetime::OneShot);
+    let options = AttachOptions { lifetime: ProgramLifetime::OneShot, ..AttachOptions::default() };
+    let servers = RemoteServers::with_pins(&Registry::new(), pins, options);
     runtime.block_on(servers.attach(vec![server]));
     let status = servers.statuses().into_iter().next();
     let definitions = servers.raw_definitions();

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tokio::runtime::Runtime;
+use toolwright_app::__internal::{ProgramLifetime, RemoteServers, StateMode};
 use toolwright_core::schema::SchemaFix;
 use toolwright_core::wire::{self, CandidateTool, ImportError, RejectedDefinition, ToolDefinition};
-use toolwright_core::{Invoker, InvokerBuilder, RegisteredTool, Registry, Snapshot};
+use toolwright_core::{Invoker, RegisteredTool, Snapshot};
 
 use crate::cli_error::CliError;
-use crate::config::ProjectConfig;
-use crate::remote_servers::{self, CommandLifetime, RemoteServers};
+use crate::program::Program;
 use crate::terminal::input::read_file_or_stdin;
 
 /// All tools to check; either a snapshot of the registry or imported definitions.
@@ -57,11 +57,7 @@ pub(super) struct ToolToCheck<'f> {
 }
 
 impl ToolsToCheck {
-    pub(super) fn from_registry(
-        project: &ProjectConfig,
-        registry: &Registry,
-        setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
-    ) -> Result<Self, CliError> {
+    pub(super) fn from_program(program: Program) -> Result<Self, CliError> {
         let work = |_: &Runtime, servers: &RemoteServers, invoker: Invoker| {
             let snapshot = invoker.snapshot()?;
             if snapshot.is_empty() {
@@ -73,8 +69,7 @@ impl ToolsToCheck {
                 ..Self::default()
             })
         };
-        let lifetime = CommandLifetime::OneShot;
-        remote_servers::with_invoker(project, registry, lifetime, true, setup, work)
+        program.with_invoker(ProgramLifetime::OneShot, true, StateMode::Declare, work)
     }
 
     pub(super) fn from_files(files: &[PathBuf]) -> Result<Self, CliError> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toolwright_chat::{Append, Store, TailEnd, import_journal};
+use toolwright_chat::{Append, Store, TailEnd, import_journal, sign_imported_decisions};
 
 use super::{journal_file, with_lease};
 use crate::cli_error::CliError;
@@ -24,11 +24,12 @@ pub(super) async fn import_file(
     let journal = journal_file::parse_journal(&text).map_err(|(line, message)| {
         CliError::failure(sanitize(&format!("{name}:{line}: {message}")).into_owned())
     })?;
-    let (entries, repairs) = import_journal(journal.entries);
+    let (mut entries, repairs) = import_journal(journal.entries);
     let id = id.unwrap_or(journal.conversation);
     if id.trim().is_empty() {
         return Err(CliError::usage("it has no name: pass --as ID"));
     }
+    sign_imported_decisions(&store.signing_keys().await?, &id, &mut entries);
     with_lease(store, &id, async |lease| {
         if !store.tail(&id, TailEnd::Newest, 1).await?.is_empty() {
             return Err(CliError::failure(format!(

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toolwright_chat::Entry;
 
-use crate::config::data_dir::owner_only;
+use toolwright_app::__internal::data_dir::owner_only;
 
 const FORMAT_NAME: &str = "journal";
 const FORMAT_VERSION: u32 = 1;

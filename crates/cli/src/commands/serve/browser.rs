@@ -1,4 +1,4 @@
-//! Opens the console in the default browser.
+//! Opens a page in the default browser.
 
 use std::process::{Command, Stdio};
 

@@ -29,7 +29,24 @@ pub(crate) enum LogLevel {
     Debug,
 }
 
-/// Installs the subscriber. Has no effect if the exporter of spans is already the global one.
+/// The log of a program whose global subscriber is the exporter of spans, which is installed before the command is known.
+#[cfg(feature = "otlp")]
+static LOG_BESIDE_SPANS: std::sync::OnceLock<StderrSubscriber> = std::sync::OnceLock::new();
+
+/// Writes events to the log, once there is one, for a subscriber that also exports spans.
+#[cfg(feature = "otlp")]
+pub(crate) struct LogLayer;
+
+#[cfg(feature = "otlp")]
+impl<S: Subscriber> tracing_subscriber::Layer<S> for LogLayer {
+    fn on_event(&self, event: &Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        if let Some(log) = LOG_BESIDE_SPANS.get().filter(|log| log.enabled(event.metadata())) {
+            log.event(event);
+        }
+    }
+}
+
+/// Installs the subscriber; beside the exporter of spans, if that is the global one.
 pub(crate) fn init_logging(level: LogLevel, json: bool) {
     let max_level = match level {
         LogLevel::Off => LevelFilter::OFF,
@@ -38,6 +55,9 @@ pub(crate) fn init_logging(level: LogLevel, json: bool) {
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
     };
+    #[cfg(feature = "otlp")]
+    let _ = LOG_BESIDE_SPANS.set(StderrSubscriber { max_level, json });
+    // Fails if there is a global subscriber already: the exporter of spans, which has the layer above, or one of the program.
     let _ = set_global_default(StderrSubscriber { max_level, json });
 }
 

@@ -4,22 +4,22 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
+use toolwright_app::__internal::Project;
 use toolwright_chat::random_hex;
-use toolwright_core::Config;
 
 use crate::cli_error::CliError;
-use crate::config::conversation_store::store_url;
 use crate::terminal::output;
 use crate::terminal::status_line::with_status_line;
+use toolwright_app::__internal::store_url;
 
 /// Copies the configured store into a new file; `force` replaces an existing one.
 pub(super) async fn back_up(
-    config: &Config,
+    project: &Project,
     file: &Path,
     force: bool,
     json: bool,
 ) -> Result<(), CliError> {
-    let url = store_url(config)?;
+    let url = store_url(project)?;
     if force && file.exists() {
         replace(&url, file).await?;
     } else if file.exists() {
@@ -64,8 +64,8 @@ async fn replace(url: &str, file: &Path) -> Result<(), CliError> {
 }
 
 /// Copies a backup into the configured store, which must have no conversations.
-pub(super) async fn restore(config: &Config, file: &Path, json: bool) -> Result<(), CliError> {
-    let url = store_url(config)?;
+pub(super) async fn restore(project: &Project, file: &Path, json: bool) -> Result<(), CliError> {
+    let url = store_url(project)?;
     with_status_line("restoring", toolwright_store::restore(file, &url)).await?;
     let report = with_status_line("verifying", toolwright_store::verify(&url)).await?;
     let (conversations, entries) = (report.conversations, report.entries);

@@ -1,4 +1,4 @@
-//! `store erase`: deletes the conversations of one subject, and writes a receipt without their content.
+//! `store erase`: deletes the conversations and sessions of one subject, and writes a receipt without their content.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -9,16 +9,18 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use toolwright_app::__internal::Project;
 use toolwright_chat::{
     Entry, HeldLease, Owner, PrincipalRecord, Store, StoreError, unique_node_name,
 };
-use toolwright_core::Config;
+
+use toolwright_core::subject_key_prefix;
 
 use super::open_persistent;
 use crate::cli_error::{CliError, error_chain};
-use crate::config::data_dir::owner_only;
 use crate::terminal::output;
 use crate::terminal::status_line::with_status_line;
+use toolwright_app::__internal::data_dir::owner_only;
 
 /// The lease while a conversation is erased.
 const LEASE_DURATION: Duration = Duration::from_secs(60);
@@ -34,6 +36,9 @@ struct Receipt {
     dry_run: bool,
     erased: Vec<ErasedConversation>,
     not_erased: Vec<RemainingConversation>,
+    /// The number of sessions, counters and other shared values of the subject that were removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_values: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -56,13 +61,13 @@ struct RemainingConversation {
 
 /// Erases the conversations of a subject, and waits that long for each turn that runs; exit code 1 if one of them is in use.
 pub(super) async fn erase_subject(
-    config: &Config,
+    project: &Project,
     subject: String,
     dry_run: bool,
     wait: Duration,
     receipt_file: Option<&Path>,
 ) -> Result<ExitCode, CliError> {
-    let opened = open_persistent(config).await?;
+    let opened = open_persistent(project).await?;
     // Created first: what is erased without a receipt cannot be erased again to get one.
     let receipt_file = receipt_file.map(create_receipt).transpose()?;
     let store = opened.store();
@@ -72,6 +77,7 @@ pub(super) async fn erase_subject(
         dry_run,
         erased: Vec::new(),
         not_erased: Vec::new(),
+        shared_values: None,
         subject,
     };
     // With what was erased before, if it fails halfway.
@@ -114,6 +120,13 @@ async fn fill_receipt(
     receipt: &mut Receipt,
 ) -> Result<Vec<String>, CliError> {
     let owner = Owner::Subject(receipt.subject.clone());
+    if !receipt.dry_run {
+        // First: who is signed out begins no conversation meanwhile.
+        let prefix = subject_key_prefix(Some(&receipt.subject));
+        let removed = store.shared_state().remove_prefix(&prefix).await;
+        let removed = removed.map_err(|error| CliError::failure(error_chain(&error)))?;
+        receipt.shared_values = Some(removed);
+    }
     let mut in_use = Vec::new();
     let is_owned = |name: &String| Owner::split_stored_name(name).0 == owner;
     let names = list_names(&**store).await?;

@@ -3,17 +3,17 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use toolwright_core::Config;
+use toolwright_app::__internal::Project;
 
 use crate::cli_error::CliError;
-use crate::config::conversation_store::store_url;
 use crate::terminal::output;
 use crate::terminal::status_line::with_status_line;
+use toolwright_app::__internal::store_url;
 
 /// Prints every problem of the configured store; exit code 1 if there is one.
-pub(super) async fn verify_store(config: &Config, json: bool) -> Result<ExitCode, CliError> {
+pub(super) async fn verify_store(project: &Project, json: bool) -> Result<ExitCode, CliError> {
     let report =
-        with_status_line("verifying", toolwright_store::verify(&store_url(config)?)).await?;
+        with_status_line("verifying", toolwright_store::verify(&store_url(project)?)).await?;
     if json {
         let problems = report.problems.iter().map(|problem| {
             json!({

@@ -9,6 +9,7 @@ use crate::call::context::{CallScope, RunState};
 use crate::invoker::approval::PendingCall;
 use crate::invoker::{Invoker, arguments};
 use crate::tool::ToolSpec;
+use crate::tool::approvers::Approvers;
 use crate::tool::policy::Hints;
 
 impl Invoker {
@@ -30,6 +31,7 @@ impl Invoker {
             call: call.clone(),
             tool: Arc::clone(&tool.spec),
             arguments: validated.arguments,
+            approvers: tool.approvers().clone(),
             caller: scope.caller.clone(),
             fingerprint: tool.tool.fingerprint().into(),
             signer: Arc::clone(&self.0.signer),
@@ -58,6 +60,7 @@ impl Invoker {
         PendingCall {
             tool: Arc::new(tool),
             arguments: arguments.unwrap_or_else(|_| call.arguments.as_str().into()),
+            approvers: Approvers::default(),
             caller: scope.caller.clone(),
             fingerprint: call.name.as_str().into(),
             signer: Arc::clone(&self.0.signer),

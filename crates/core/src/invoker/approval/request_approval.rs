@@ -37,6 +37,7 @@ impl Invoker {
             tool: &tool.spec,
             arguments,
             caller: cx.caller(),
+            approvers: tool.approvers(),
             fingerprint,
             signer,
         };

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, Mac as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -75,7 +76,7 @@ impl ApprovalSigner {
     /// Signs a text that is no token.
     pub fn sign_text(&self, text: &str) -> String {
         let key = self.keys.first().map_or("", Secret::expose);
-        hex::encode(mac(key, "text", text).finalize().into_bytes())
+        HEXLOWER.encode(&mac(key, "text", text).finalize().into_bytes())
     }
 
     /// Returns true if [`sign_text`](Self::sign_text) has made this signature of the text, with any of the keys.
@@ -84,12 +85,11 @@ impl ApprovalSigner {
     }
 
     fn is_signature(&self, kind: &str, text: &str, signature: &str) -> bool {
-        // Only as it was made, without upper-case digits.
-        let bytes = hex::decode(signature).unwrap_or_default();
+        // Upper-case digits are rejected: a signature has one spelling.
+        let Ok(bytes) = HEXLOWER.decode(signature.as_bytes()) else { return false };
         // With a blank key, anyone could sign.
         let mut keys = self.keys.iter().map(Secret::expose).filter(|key| !key.trim().is_empty());
-        hex::encode(&bytes) == signature
-            && keys.any(|key| mac(key, kind, text).verify_slice(&bytes).is_ok())
+        keys.any(|key| mac(key, kind, text).verify_slice(&bytes).is_ok())
     }
 
     /// Sets the lifetime of a token, which is also the time limit of an approver; 10 minutes by default.
@@ -159,7 +159,7 @@ impl ApprovalSigner {
 
     fn signature(&self, id: &str, digest: &str, expires: u64) -> String {
         let key = self.keys.first().map_or("", Secret::expose);
-        hex::encode(mac(key, "", &token_text(id, digest, expires)).finalize().into_bytes())
+        HEXLOWER.encode(&mac(key, "", &token_text(id, digest, expires)).finalize().into_bytes())
     }
 }
 
@@ -193,5 +193,5 @@ fn call_digest(fingerprint: &str, arguments: &Value, caller: &Caller) -> String 
         None => "anonymous".to_owned(),
     };
     let bound = format!("{fingerprint}\n{caller}\n{}", canonical_json(arguments));
-    hex::encode(Sha256::digest(bound))
+    HEXLOWER.encode(&Sha256::digest(bound))
 }

@@ -11,11 +11,18 @@ use crate::error::ToolError;
 /// # Examples
 ///
 /// ```
-/// use toolwright::Args;
+/// use toolwright::{Args, HandlerContext, Tool, ToolError};
 ///
-/// let args: Args = serde_json::from_str(r#"{"width": 2.5}"#).unwrap();
-/// assert_eq!(args.get::<f64>("width").unwrap(), 2.5);
-/// assert_eq!(args.get::<Option<f64>>("height").unwrap(), None);
+/// fn area(args: Args, _: HandlerContext) -> Result<f64, ToolError> {
+///     let height: Option<f64> = args.get("height")?;
+///     Ok(args.get::<f64>("width")? * height.unwrap_or(1.0))
+/// }
+///
+/// let tool = Tool::builder("area", "Area of a rectangle.")
+///     .param::<f64>("width", "In metres.")
+///     .param::<Option<f64>>("height", "In metres, else 1.")
+///     .run(area)?;
+/// # Ok::<(), toolwright::DefineError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(transparent)]

@@ -31,7 +31,7 @@ impl RemoteDefinition {
             builder = builder.title(title);
         }
         if self.is_prompt {
-            let tool = builder.read_only(true).run_async(call_handler(link, call))?;
+            let tool = builder.read_only(true).run_async(call_handler(config, link, call))?;
             return Ok(Prompt::from_tool(tool, Role::User).into());
         }
         builder = builder.approval(approval_policy(config.trust, &self.hints));
@@ -51,19 +51,27 @@ impl RemoteDefinition {
         if let Some(value) = hints.open_world {
             builder = builder.open_world(value);
         }
-        Ok(builder.run_async(call_handler(link, call))?.into())
+        Ok(builder.run_async(call_handler(config, link, call))?.into())
     }
 }
 
 /// The handler of a tool or prompt.
 fn call_handler(
+    config: &ValidatedServer,
     link: &Arc<SharedConnection>,
     call: RemoteCall,
 ) -> impl Fn(Args, HandlerContext) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static {
-    let (link, call) = (Arc::clone(link), Arc::new(call));
-    move |args, cx| {
-        let (link, call) = (Arc::clone(&link), Arc::clone(&call));
-        Box::pin(async move { call.run(link, args.into_map(), cx).await })
+    let (link, call, person) = (Arc::clone(link), Arc::new(call), config.person.clone());
+    let login_tool = config.login_tool.clone().filter(|_| !call.is_prompt);
+    move |args, cx: HandlerContext| {
+        if person.is_some() && cx.caller().name() != person.as_deref() {
+            let message = format!("`{}` is connected for another person", link.server);
+            return Box::pin(std::future::ready(ToolResult::failure(message)));
+        }
+        let (link, call, login_tool) = (Arc::clone(&link), Arc::clone(&call), login_tool.clone());
+        Box::pin(async move {
+            call.run_with_login(&link, args.into_map(), &cx, login_tool.as_ref()).await
+        })
     }
 }
 

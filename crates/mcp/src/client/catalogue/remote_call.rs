@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::Schema;
-use toolwright_core::{HandlerContext, Outcome, Progress, ToolResult};
+use toolwright_core::{HandlerContext, Outcome, Progress, ToolName, ToolResult};
 
 use crate::client::connection::RemotePeer;
 use crate::client::connection::error_map::{TransportFailure, describe_service_error};
@@ -50,19 +50,44 @@ impl RemoteCall {
         CallToolRequest::new(params).into()
     }
 
-    /// Calls the server, in several rounds if it requests input.
-    pub(crate) async fn run(
+    /// Calls the server. If the login has ended, calls `login_tool`, and then the server again.
+    pub(crate) async fn run_with_login(
         &self,
-        link: Arc<SharedConnection>,
+        link: &SharedConnection,
         arguments: Map<String, Value>,
-        cx: HandlerContext,
+        cx: &HandlerContext,
+        login_tool: Option<&ToolName>,
     ) -> ToolResult {
+        let result = match self.run(link, arguments.clone(), cx).await {
+            Ok(result) => return result,
+            Err(LoginNeeded(result)) => result,
+        };
+        let Some(login_tool) = login_tool else {
+            return result;
+        };
+        // The server has rejected the request, so the call has had no effect. A turn pauses here, and makes the call again.
+        let login = cx.tools().call_before_effect(login_tool.clone(), json!({})).await;
+        if login.is_error() {
+            let reason = format!("{}\n{}", result.text(), login.text());
+            return ToolResult::failure(reason);
+        }
+        let again = self.run(link, arguments, cx).await;
+        again.unwrap_or_else(|LoginNeeded(result)| result)
+    }
+
+    /// Calls the server, in several rounds if it requests input.
+    async fn run(
+        &self,
+        link: &SharedConnection,
+        arguments: Map<String, Value>,
+        cx: &HandlerContext,
+    ) -> Result<ToolResult, LoginNeeded> {
         let remote = match link.connected() {
             Ok(remote) => remote,
-            Err(reason) => return ToolResult::failure(reason),
+            Err(reason) => return Ok(ToolResult::failure(reason)),
         };
         let mut round = InputRound::default();
-        for _ in 0..MAX_INPUT_ROUNDS {
+        for number in 0..MAX_INPUT_ROUNDS {
             let request = self.build_request(arguments.clone(), round);
             let started = Instant::now();
             let response = send_cancellable(&remote, request, cx.progress().clone()).await;
@@ -70,17 +95,23 @@ impl RemoteCall {
                 Ok(ServerResult::InputRequiredResult(required)) => {
                     round = match collect_input_responses(&remote, required).await {
                         Ok(round) => round,
-                        Err(reason) => return server_failure(&link, &reason),
+                        Err(reason) => return Ok(server_failure(link, &reason)),
                     };
                 }
                 Ok(response) => {
                     link.record_latency(started.elapsed());
-                    return self.parse_response(&link, response);
+                    return Ok(self.parse_response(link, response));
                 }
-                Err(error) => return transport_failure(&link, &remote, error),
+                Err(error) => {
+                    // In a later round, the call has begun.
+                    let needs_login = number == 0 && needs_login(&error);
+                    let result = transport_failure(link, &remote, error);
+                    return if needs_login { Err(LoginNeeded(result)) } else { Ok(result) };
+                }
             }
         }
-        server_failure(&link, &format!("still asks for more after {MAX_INPUT_ROUNDS} rounds"))
+        let reason = format!("still asks for more after {MAX_INPUT_ROUNDS} rounds");
+        Ok(server_failure(link, &reason))
     }
 
     fn parse_response(&self, link: &SharedConnection, response: ServerResult) -> ToolResult {
@@ -100,6 +131,18 @@ impl RemoteCall {
             _ => None,
         };
         result.unwrap_or_else(|| server_failure(link, "sent something that is no result"))
+    }
+}
+
+/// The failure of a call that the server has rejected, because a person has to log in first.
+struct LoginNeeded(ToolResult);
+
+fn needs_login(error: &ServiceError) -> bool {
+    match error {
+        ServiceError::TransportSend(error) => {
+            TransportFailure::from_error(error.error.as_ref()).needs_login
+        }
+        _ => false,
     }
 }
 

@@ -6,6 +6,7 @@ use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::HttpStatusError;
 
 use crate::client::connection::http::{HttpTransportError, StreamableError};
+use crate::client::oauth::AuthorizationFailure;
 use crate::import::{error_chain, excerpt};
 
 /// Describes a failed handshake.
@@ -53,6 +54,8 @@ pub(crate) struct TransportFailure {
     /// Whether later requests would fail as well.
     pub(crate) is_broken: bool,
     pub(crate) may_have_run: bool,
+    /// Whether a person has to log in first.
+    pub(crate) needs_login: bool,
 }
 
 impl TransportFailure {
@@ -64,12 +67,13 @@ impl TransportFailure {
             }
             cause = error.source();
         }
-        Self { message: error_chain(error), is_broken: true, may_have_run: true }
+        let message = error_chain(error);
+        Self { message, is_broken: true, may_have_run: true, needs_login: false }
     }
 
     fn from_http_error(error: &StreamableError) -> Self {
-        let mut failure =
-            Self { message: error_chain(error), is_broken: false, may_have_run: true };
+        let (message, may_have_run) = (error_chain(error), true);
+        let mut failure = Self { message, is_broken: false, may_have_run, needs_login: false };
         match error {
             StreamableError::Client(HttpTransportError::Http(http)) => {
                 failure.message = error_chain(http);
@@ -78,7 +82,10 @@ impl TransportFailure {
             }
             StreamableError::Client(other) => {
                 failure.message = error_chain(other);
-                failure.may_have_run = !matches!(other, HttpTransportError::Authorization(_));
+                failure.may_have_run = !matches!(other, HttpTransportError::Authorization(..));
+                let login = AuthorizationFailure::is_login_required;
+                failure.needs_login =
+                    matches!(other, HttpTransportError::Authorization(reason) if login(reason));
             }
             // A request that was rejected with a client error has not run.
             StreamableError::HttpStatus(HttpStatusError { status, .. }) => {

@@ -11,6 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use tokio::sync::{Mutex, Notify, Semaphore};
+use toolwright_core::__internal::program;
 use toolwright_core::Progress;
 
 use crate::client::elicit::{ElicitHandler, answer_elicitation};
@@ -66,7 +67,8 @@ impl ClientHandler for McpClientHandler {
                 .with_url(UrlElicitationCapability::default());
             capabilities.elicitation = Some(elicitation);
         }
-        let implementation = Implementation::new("toolwright", env!("CARGO_PKG_VERSION"));
+        let (name, version) = program();
+        let implementation = Implementation::new(name, version);
         ClientConfig::new(capabilities, implementation)
             .with_protocol_version(self.0.revision.clone())
     }

@@ -23,7 +23,10 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 pub(crate) use self::challenge::Challenge;
-use crate::client::oauth::TokenSource;
+use toolwright_core::__internal::user_agent;
+
+use crate::client::oauth::{AuthorizationFailure, TokenSource};
+use crate::import::error_chain;
 
 const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
@@ -32,6 +35,9 @@ const SESSION_HEADER: &str = "mcp-session-id";
 const LAST_EVENT_HEADER: &str = "last-event-id";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The time for the request whose response has a challenge.
+const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The number of authorizations during one request.
 const MAX_AUTHORIZATIONS: usize = 2;
@@ -51,8 +57,8 @@ pub(crate) enum HttpTransportError {
     Http(#[source] reqwest::Error),
     #[error("it sent an answer of more than {0} bytes")]
     TooLarge(usize),
-    #[error("authorization failed: {0}")]
-    Authorization(String),
+    #[error(transparent)]
+    Authorization(AuthorizationFailure),
 }
 
 pub(crate) type StreamableError = StreamableHttpError<HttpTransportError>;
@@ -80,11 +86,12 @@ impl HttpTransport {
         token_source: Option<Arc<TokenSource>>,
     ) -> Result<Self, String> {
         // Fails if the process has a default provider already, which is then used.
+        #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
             .redirect(Policy::custom(follow_same_origin))
             .connect_timeout(CONNECT_TIMEOUT)
-            .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
+            .user_agent(user_agent())
             .build()
             .map_err(|error| format!("no HTTP client: {error}"))?;
         Ok(Self { http, headers, max_bytes, token_source })
@@ -99,7 +106,7 @@ impl HttpTransport {
         let mut authorizations = 0;
         loop {
             let token = match &self.token_source {
-                Some(tokens) => tokens.token().await,
+                Some(tokens) => tokens.token().await.map_err(HttpTransportError::Authorization)?,
                 None => None,
             };
             let mut built = request().headers(self.headers.clone());
@@ -120,6 +127,18 @@ impl HttpTransport {
                 _ => return Err(challenge.into_error()),
             }
         }
+    }
+}
+
+impl HttpTransport {
+    /// Sends a request without a token, and returns the challenge in the response; an empty one if there is none.
+    pub(crate) async fn request_challenge(&self, url: &str) -> Result<Challenge, String> {
+        let ping = r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#;
+        let request = self.http.post(url).headers(self.headers.clone());
+        let request = request.header(ACCEPT, JSON_OR_EVENT_STREAM).header(CONTENT_TYPE, JSON);
+        let response = request.timeout(CHALLENGE_TIMEOUT).body(ping).send().await;
+        let response = response.map_err(|error| error_chain(&error.without_url()))?;
+        Ok(Challenge::from_response(&response).unwrap_or_else(|| Challenge::from_header("")))
     }
 }
 

@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolwright_core::{Backoff, Registry};
 
-use crate::client::catalogue::Catalogue;
 use crate::client::catalogue::listing::{Listing, list_all};
+use crate::client::catalogue::{Catalogue, ParsedListing};
 use crate::client::connection::process::ProcessDiagnostics;
 use crate::client::connection::shared_connection::{ConnectionState, SharedConnection};
 use crate::client::connection::{Connection, RemotePeer};
@@ -20,6 +20,7 @@ use crate::client::error::AttachError;
 use crate::client::setup::validated_server::{TransportConfig, ValidatedServer};
 use crate::import::error_chain;
 use crate::lock::lock;
+use crate::pin::PinError;
 
 /// The backoff before the second attempt to reconnect, and its maximum.
 const MIN_BACKOFF: Duration = Duration::from_millis(500);
@@ -40,6 +41,8 @@ pub(crate) struct Attachment {
     pub(crate) registry: Registry,
     pub(crate) link: Arc<SharedConnection>,
     catalogue: Mutex<Catalogue>,
+    /// Locked while a listing is compared with its pins, so that listings are applied in order.
+    syncing: tokio::sync::Mutex<()>,
     /// Notified when the server's lists have changed.
     list_changed: Arc<Notify>,
 }
@@ -51,6 +54,7 @@ impl Attachment {
             config,
             registry: registry.clone(),
             catalogue: Mutex::default(),
+            syncing: tokio::sync::Mutex::default(),
             list_changed: Arc::default(),
         })
     }
@@ -63,7 +67,7 @@ impl Attachment {
     pub(crate) async fn connect(&self) -> Result<Connection, AttachError> {
         let mut timeout = self.config.limits.connect_timeout;
         if let TransportConfig::Http { wire, .. } = &self.config.target
-            && wire.token_source.is_some()
+            && wire.token_source.as_ref().is_some_and(|tokens| tokens.is_interactive())
         {
             timeout += AUTHORIZATION_TIMEOUT;
         }
@@ -84,18 +88,22 @@ impl Attachment {
                 });
             }
         };
-        self.sync_registry(listing)?;
+        self.sync_registry(Some(listing)).await?;
         let remote = Arc::clone(&connection.remote);
         self.link.set(ConnectionState::Connected(remote));
         Ok(connection)
     }
 
-    pub(crate) fn sync_registry(&self, listing: Listing) -> Result<(), AttachError> {
-        let mut catalogue = self.catalogue();
-        let synced = catalogue.sync(&self.config, &self.link, &self.registry, listing);
-        drop(catalogue);
-        let hidden = synced
+    /// Compares a listing with the pins, by default the last one, and updates the registry.
+    pub(crate) async fn sync_registry(&self, listing: Option<Listing>) -> Result<(), AttachError> {
+        let _syncing = self.syncing.lock().await;
+        let listing = listing.unwrap_or_else(|| self.catalogue().listing.clone());
+        let parsed = ParsedListing::parse(listing);
+        let checked = self.config.pins.check(&self.config.name, &parsed.fingerprints()).await;
+        let statuses = checked
             .map_err(|source| AttachError::Pins { server: self.config.name.to_string(), source })?;
+        let hidden =
+            self.catalogue().sync(&self.config, &self.link, &self.registry, parsed, statuses);
         for item in &hidden {
             let reason = item.hidden.as_deref().unwrap_or_default();
             tracing::warn!(server = &*self.config.name, "{reason}");
@@ -106,6 +114,13 @@ impl Attachment {
         Ok(())
     }
 
+    /// Compares the last listing with the pins again.
+    pub(crate) async fn recheck_pins(&self) -> Result<(), AttachError> {
+        self.sync_registry(None).await?;
+        self.link.notify_subscribers();
+        Ok(())
+    }
+
     /// Lists again. An invalid listing leaves the registry as it was, with a note; the error is that of a broken connection.
     async fn refresh_listing(&self, remote: &RemotePeer) -> Result<(), String> {
         let listing = tokio::time::timeout(
@@ -113,7 +128,8 @@ impl Attachment {
             list_all(&self.config, remote, &self.link),
         );
         let synced = match listing.await {
-            Ok(listing) => listing.and_then(|listing| self.sync_registry(listing)),
+            Ok(Ok(listing)) => self.sync_registry(Some(listing)).await,
+            Ok(Err(error)) => Err(error),
             Err(_) => Err(AttachError::TimedOut {
                 server: self.config.name.to_string(),
                 after: self.config.limits.connect_timeout,
@@ -126,6 +142,9 @@ impl Attachment {
                 return Err(error_chain(&error));
             }
             Err(error) => {
+                if matches!(error, AttachError::Pins { source: PinError::Unreachable(_), .. }) {
+                    self.list_changed.notify_one();
+                }
                 let note = format!("its changed lists were not read: {}", error_chain(&error));
                 self.catalogue().add_note(note);
             }

@@ -5,24 +5,81 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
+use crate::client::oauth::login::{check_callback, query_parameter};
 use crate::client::oauth::{OAuthClient, UserAuthorizer};
 
 const CALLBACK_PATH: &str = "/callback";
 
-/// Longer request lines are truncated.
-const MAX_REQUEST_LINE: usize = 16 << 10;
+/// Longer requests are not read to their end. Browsers send this port the cookies of every port of the machine.
+const MAX_REQUEST: usize = 64 << 10;
 
-/// The time that a connection has to send its request line.
+/// The time that a connection has to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 const DONE_TEXT: &str = "You can close this page and go back to the program that sent you here.\n";
 
-struct LoopbackRedirect {
+/// Receives the browser of a user who has logged in, at a port of this machine.
+pub struct RedirectListener {
     listener: TcpListener,
     base_url: String,
+}
+
+impl RedirectListener {
+    /// Listens at a loopback port; 0 is any that is free.
+    ///
+    /// # Errors
+    ///
+    /// When the port is not available.
+    pub async fn bind(port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        let base_url = format!("http://{}", listener.local_addr()?);
+        Ok(Self { listener, base_url })
+    }
+
+    /// Returns the address that the browser is redirected to.
+    pub fn redirect_url(&self) -> String {
+        format!("{}{CALLBACK_PATH}", self.base_url)
+    }
+
+    /// Waits for the redirect that belongs to `page`, and returns its whole address.
+    ///
+    /// # Errors
+    ///
+    /// When the user has not consented: the reason that the redirect contains.
+    pub async fn wait_for_redirect(&self, page: &str) -> Result<String, String> {
+        let state = query_parameter(page, "state").unwrap_or_default();
+        loop {
+            let (mut stream, _) = self.listener.accept().await.map_err(|e| e.to_string())?;
+            let target =
+                tokio::time::timeout(REQUEST_TIMEOUT, read_request_target(&mut stream)).await;
+            let target = target.ok().and_then(Result::ok).unwrap_or_default();
+            let address = format!("{}{target}", self.base_url);
+            // Browsers also request icons, and other programs may connect.
+            let is_callback = target.starts_with(CALLBACK_PATH)
+                && query_parameter(&address, "state").is_some_and(|actual| actual == state);
+            let (status, text) = match is_callback {
+                true => ("200 OK", DONE_TEXT),
+                false => ("404 Not Found", ""),
+            };
+            let response = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
+                text.len()
+            );
+            // It does not matter if the browser has closed the connection.
+            let _ = stream.write_all(response.as_bytes()).await;
+            let _ = stream.shutdown().await;
+            if is_callback {
+                return check_callback(&address);
+            }
+        }
+    }
+}
+
+struct LoopbackRedirect {
+    listener: RedirectListener,
     show_url: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -35,11 +92,9 @@ impl OAuthClient {
     ///
     /// When no port is available.
     pub async fn browser(show: impl Fn(&str) + Send + Sync + 'static) -> io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let base_url = format!("http://{}", listener.local_addr()?);
-        let redirect = format!("{base_url}{CALLBACK_PATH}");
-        let browser = LoopbackRedirect { listener, base_url, show_url: Arc::new(show) };
-        Ok(Self::new(redirect, Arc::new(browser)))
+        let listener = RedirectListener::bind(0).await?;
+        let redirect = listener.redirect_url();
+        Ok(Self::new(redirect, Arc::new(LoopbackRedirect { listener, show_url: Arc::new(show) })))
     }
 }
 
@@ -47,50 +102,18 @@ impl UserAuthorizer for LoopbackRedirect {
     fn authorize<'a>(&'a self, page: &'a str) -> BoxFuture<'a, Result<String, String>> {
         Box::pin(async move {
             (self.show_url)(page);
-            loop {
-                let (mut stream, _) = self.listener.accept().await.map_err(|e| e.to_string())?;
-                let target =
-                    tokio::time::timeout(REQUEST_TIMEOUT, read_request_target(&mut stream)).await;
-                let target = target.ok().and_then(Result::ok).unwrap_or_default();
-                // Browsers also request icons, and other programs may connect.
-                let is_callback = target.starts_with(CALLBACK_PATH) && target.contains("state=");
-                let (status, text) = match is_callback {
-                    true => ("200 OK", DONE_TEXT),
-                    false => ("404 Not Found", ""),
-                };
-                let response = format!(
-                    "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
-                    text.len()
-                );
-                // It does not matter if the browser has closed the connection.
-                let _ = stream.write_all(response.as_bytes()).await;
-                let _ = stream.shutdown().await;
-                if is_callback {
-                    return parse_callback(&format!("{}{target}", self.base_url));
-                }
-            }
+            self.listener.wait_for_redirect(page).await
         })
     }
 }
 
-/// Returns the address, or the error in its query.
-fn parse_callback(address: &str) -> Result<String, String> {
-    let url = url::Url::parse(address).map_err(|error| error.to_string())?;
-    let parameter = |name: &str| {
-        let mut pairs = url.query_pairs();
-        pairs.find_map(|(key, value)| (key == name).then(|| value.into_owned()))
-    };
-    match parameter("error") {
-        None => Ok(address.to_owned()),
-        Some(error) => Err(parameter("error_description").unwrap_or(error)),
-    }
-}
-
-/// Reads the target of a GET request: the second word of the request line.
-async fn read_request_target(stream: &mut TcpStream) -> io::Result<String> {
+/// Reads a GET request, and returns its target: the second word of the request line.
+///
+/// Reads the headers too: a connection that is closed before they are read is reset, and the browser shows an error.
+async fn read_request_target(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<String> {
     let mut request = Vec::new();
     let mut buffer = [0; 1024];
-    while !request.windows(2).any(|end| end == b"\r\n") && request.len() < MAX_REQUEST_LINE {
+    while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < MAX_REQUEST {
         let length = stream.read(&mut buffer).await?;
         match buffer.get(..length) {
             Some([]) | None => break,
@@ -109,6 +132,8 @@ async fn read_request_target(stream: &mut TcpStream) -> io::Result<String> {
 mod tests {
     use std::sync::mpsc;
 
+    use tokio::net::TcpStream;
+
     use super::*;
 
     async fn visit(base_url: &str, target: &str) -> String {
@@ -121,20 +146,19 @@ mod tests {
     }
 
     async fn callback(target: &str) -> (String, Result<String, String>) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        let listener = RedirectListener::bind(0).await.unwrap();
+        let base_url = listener.base_url.clone();
         let (shown, pages) = mpsc::channel();
-        let browser = LoopbackRedirect {
-            listener,
-            base_url: base_url.clone(),
-            show_url: Arc::new(move |page: &str| drop(shown.send(page.to_owned()))),
-        };
+        let show_url = Arc::new(move |page: &str| drop(shown.send(page.to_owned())));
+        let browser = LoopbackRedirect { listener, show_url };
         let user = async {
             assert!(visit(&base_url, "/favicon.ico").await.contains("404"));
+            assert!(visit(&base_url, "/callback?code=9&state=forged").await.contains("404"));
             assert!(visit(&base_url, target).await.contains("200"));
         };
-        let (result, ()) = tokio::join!(browser.authorize("https://login.example/"), user);
-        assert_eq!(pages.try_recv().unwrap(), "https://login.example/");
+        let page = "https://login.example/?state=2";
+        let (result, ()) = tokio::join!(browser.authorize(page), user);
+        assert_eq!(pages.try_recv().unwrap(), page);
         (base_url, result)
     }
 
@@ -149,5 +173,14 @@ mod tests {
         let (_, result) =
             callback("/callback?error=access_denied&error_description=not+today&state=2").await;
         assert_eq!(result.unwrap_err(), "not today");
+    }
+
+    #[tokio::test]
+    async fn headers_that_arrive_later_are_read_before_the_response() {
+        let (first, mut second) =
+            (&b"GET /callback?code=1 HTTP/1.1\r\n"[..], &b"host: a\r\n\r\n"[..]);
+        let mut request = first.chain(&mut second);
+        assert_eq!(read_request_target(&mut request).await.unwrap(), "/callback?code=1");
+        assert!(second.is_empty(), "the headers were not read");
     }
 }

@@ -3,6 +3,7 @@
 use std::env;
 use std::fs;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use toolwright_core::Config;
 
@@ -55,5 +56,5 @@ fn program_id(config: &Config) -> String {
     let settings = config.file().map(fs::canonicalize);
     let paths = format!("{:?} {:?}", program.ok(), settings.and_then(Result::ok));
     let digest = Sha256::digest(paths.as_bytes());
-    hex::encode(digest.get(..8).unwrap_or_default())
+    HEXLOWER.encode(digest.get(..8).unwrap_or_default())
 }

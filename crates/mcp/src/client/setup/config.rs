@@ -7,13 +7,14 @@ use serde::Deserialize;
 use toolwright_core::{Config, ConfigError, McpAttachMode, McpServerConfig, Secret};
 
 use crate::client::error::AttachError;
+use crate::client::oauth::OAuthClient;
 use crate::client::setup::ancestors::{ANCESTORS_VARIABLE, Ancestors, SELF_ATTACH_MESSAGE};
 use crate::client::setup::remote_server::{RemoteServer, Trust};
 
 const SECTION: &str = "mcp.servers";
 
 /// The keys of `[mcp.servers.NAME]`.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 17] = [
     "url",
     "command",
     "args",
@@ -25,13 +26,40 @@ const KEYS: [&str; 11] = [
     "connect_s",
     "trust",
     "revision",
+    "oauth",
+    "grant",
+    "client_id",
+    "client_secret",
+    "client_metadata_url",
+    "scopes",
 ];
+
+/// Who logs in to a server with OAuth.
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LoginMode {
+    /// One login for all callers.
+    Shared,
+    /// Every person logs in on their own.
+    Personal,
+}
+
+/// How a client is authorized.
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ConfiguredGrant {
+    /// By a person, in a browser.
+    AuthorizationCode,
+    /// By the client's own id and secret.
+    ClientCredentials,
+}
 
 impl RemoteServer {
     /// Reads the sections `[mcp.servers.NAME]`, in the order of their names.
     ///
     /// A server has either `url`, optionally with `headers` and `authorization`, or `command`, optionally with `args` and `env`.
-    /// Optional for both are `prefix`, `timeout_s` for a call, `connect_s`, `trust` and `revision`.
+    /// One with `url` that uses OAuth has `oauth`, which is `shared` or `personal`, and optionally `grant`, `client_id`,
+    /// `client_secret`, `client_metadata_url` and `scopes`. Optional for both are `prefix`, `timeout_s` for a call, `connect_s`, `trust` and `revision`.
     ///
     /// # Errors
     ///
@@ -40,8 +68,8 @@ impl RemoteServer {
     /// # Examples
     ///
     /// ```
-    /// use toolwright_core::{Config, ConfigSources};
-    /// use toolwright_mcp::RemoteServer;
+    /// use toolwright::{Config, ConfigSources};
+    /// use toolwright::mcp::RemoteServer;
     ///
     /// let sources = ConfigSources::new().defaults([
     ///     ("mcp.servers.wiki.url", "https://wiki.example/mcp"),
@@ -136,9 +164,13 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
         }
     };
     let is_url = section.origin("url").is_some();
-    for (setting, is_for_url) in
-        [("args", false), ("env", false), ("headers", true), ("authorization", true)]
-    {
+    for (setting, is_for_url) in [
+        ("args", false),
+        ("env", false),
+        ("headers", true),
+        ("authorization", true),
+        ("oauth", true),
+    ] {
         let is_set = section.origin(setting).is_some() || !section.keys_under(setting).is_empty();
         if is_set && is_for_url != is_url {
             let other = if is_for_url { "url" } else { "command" };
@@ -154,6 +186,7 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
     if let Some(authorization) = section.secret("authorization")? {
         server = server.authorization(authorization);
     }
+    server = parse_oauth(&section, server, &invalid)?;
     if let Some(prefix) = trimmed_string(&section, "prefix")? {
         server = server.prefix(prefix);
     }
@@ -170,6 +203,56 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
         server = server.trust(trust);
     }
     Ok(server)
+}
+
+/// Reads the keys of a server that uses OAuth.
+fn parse_oauth(
+    section: &Config,
+    server: RemoteServer,
+    invalid: &dyn Fn(&str, &str) -> AttachError,
+) -> Result<RemoteServer, AttachError> {
+    let Some(mode) = section.get_optional::<LoginMode>("oauth")? else {
+        let keys = ["grant", "client_id", "client_secret", "client_metadata_url", "scopes"];
+        return match keys.into_iter().find(|key| section.origin(key).is_some()) {
+            None => Ok(server),
+            Some(key) => Err(invalid(key, "is for a server with `oauth`: set that too")),
+        };
+    };
+    if section.origin("authorization").is_some() {
+        return Err(invalid("authorization", "`oauth` is set too: set one of them"));
+    }
+    let grant = section.get_optional::<ConfiguredGrant>("grant")?;
+    let client = trimmed_string(section, "client_id")?;
+    let secret = section.secret("client_secret")?;
+    let mut oauth = match (grant, client, secret) {
+        (Some(ConfiguredGrant::ClientCredentials), Some(id), Some(secret)) => {
+            if mode == LoginMode::Personal {
+                let message = "has no person: write `oauth = \"shared\"`";
+                return Err(invalid("grant", message));
+            }
+            OAuthClient::client_credentials(id, secret)
+        }
+        (Some(ConfiguredGrant::ClientCredentials), None, _) => {
+            return Err(invalid("client_id", "is missing"));
+        }
+        (Some(ConfiguredGrant::ClientCredentials), Some(_), None) => {
+            return Err(invalid("client_secret", "is missing"));
+        }
+        (_, Some(id), secret) => OAuthClient::stored_login().registered_client(id, secret),
+        (_, None, Some(_)) => {
+            return Err(invalid("client_secret", "is for a client with `client_id`: set that too"));
+        }
+        (_, None, None) => OAuthClient::stored_login(),
+    };
+    if let Some(url) = trimmed_string(section, "client_metadata_url")? {
+        oauth = oauth.client_metadata_url(url);
+    }
+    let scopes: Vec<String> = section.get_or("scopes", Vec::new())?;
+    let server = server.oauth(oauth.scopes(scopes));
+    Ok(match mode {
+        LoginMode::Shared => server,
+        LoginMode::Personal => server.personal(),
+    })
 }
 
 fn trimmed_string(section: &Config, key: &str) -> Result<Option<String>, ConfigError> {
@@ -246,6 +329,50 @@ mod tests {
             (
                 &[("mcp.servers.a.url", "u"), ("mcp.servers.a.timeout_s", "soon")],
                 "mcp.servers.a.timeout_s",
+            ),
+            (&[("mcp.servers.a.url", "u"), ("mcp.servers.a.oauth", "both")], "mcp.servers.a.oauth"),
+            (
+                &[("mcp.servers.a.command", "c"), ("mcp.servers.a.oauth", "shared")],
+                "mcp.servers.a.oauth",
+            ),
+            (
+                &[("mcp.servers.a.url", "u"), ("mcp.servers.a.client_id", "i")],
+                "mcp.servers.a.client_id",
+            ),
+            (
+                &[
+                    ("mcp.servers.a.url", "u"),
+                    ("mcp.servers.a.oauth", "shared"),
+                    ("mcp.servers.a.authorization", "Bearer abc"),
+                ],
+                "mcp.servers.a.authorization",
+            ),
+            (
+                &[
+                    ("mcp.servers.a.url", "u"),
+                    ("mcp.servers.a.oauth", "shared"),
+                    ("mcp.servers.a.client_secret", "s"),
+                ],
+                "mcp.servers.a.client_secret",
+            ),
+            (
+                &[
+                    ("mcp.servers.a.url", "u"),
+                    ("mcp.servers.a.oauth", "shared"),
+                    ("mcp.servers.a.grant", "client_credentials"),
+                    ("mcp.servers.a.client_id", "i"),
+                ],
+                "mcp.servers.a.client_secret",
+            ),
+            (
+                &[
+                    ("mcp.servers.a.url", "u"),
+                    ("mcp.servers.a.oauth", "personal"),
+                    ("mcp.servers.a.grant", "client_credentials"),
+                    ("mcp.servers.a.client_id", "i"),
+                    ("mcp.servers.a.client_secret", "s"),
+                ],
+                "mcp.servers.a.grant",
             ),
             (&[("MCP.name", "wiki")], "MCP.url"),
         ] {

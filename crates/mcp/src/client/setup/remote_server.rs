@@ -9,11 +9,16 @@ use toolwright_core::{Registry, Secret};
 
 use crate::client::attached_server::AttachedServer;
 use crate::client::catalogue::RemoteItem;
+use crate::client::connection::authorization_error;
+use crate::client::connection::http::{Challenge, HttpTransport};
 use crate::client::elicit::ElicitHandler;
 use crate::client::error::AttachError;
-use crate::client::oauth::OAuthClient;
+use crate::client::oauth::{OAuthClient, PendingLogin, TokenSource, UserAuthorizer};
 use crate::client::setup::limits::AttachLimits;
-use crate::client::setup::validated_server::ValidatedServer;
+use crate::client::setup::validated_server::{TransportConfig, ValidatedServer, tool_name_prefix};
+use crate::credential::{
+    Credential, CredentialError, CredentialKey, CredentialStore, MemoryCredentials,
+};
 use crate::pin::{MemoryPins, PinStore};
 
 const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(120);
@@ -26,10 +31,10 @@ const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// # Examples
 ///
 /// ```no_run
-/// use toolwright_core::{Registry, Secret};
-/// use toolwright_mcp::{RemoteServer, Trust};
+/// use toolwright::{Registry, Secret};
+/// use toolwright::mcp::{RemoteServer, Trust};
 ///
-/// # async fn example() -> Result<(), toolwright_mcp::AttachError> {
+/// # async fn example() -> Result<(), toolwright::mcp::AttachError> {
 /// let registry = Registry::new();
 /// let wiki = RemoteServer::url("wiki", "https://wiki.example/mcp")
 ///     .authorization(Secret::new("Bearer 0123"))
@@ -52,6 +57,12 @@ pub struct RemoteServer {
     pub(crate) headers: Vec<(String, Secret)>,
     pub(crate) authorization: Option<Secret>,
     pub(crate) oauth: Option<OAuthClient>,
+    pub(crate) is_personal: bool,
+    pub(crate) credentials: Arc<dyn CredentialStore>,
+    /// The person whose credential is used; `None` for the shared one.
+    pub(crate) person: Option<Option<String>>,
+    /// The tool that a call makes if the login has ended.
+    pub(crate) login_tool: Option<String>,
     pub(crate) env: Vec<(String, Secret)>,
     pub(crate) prefix: Option<String>,
     pub(crate) timeout: Duration,
@@ -118,6 +129,10 @@ impl RemoteServer {
             headers: Vec::new(),
             authorization: None,
             oauth: None,
+            is_personal: false,
+            credentials: Arc::new(MemoryCredentials::new()),
+            person: None,
+            login_tool: None,
             env: Vec::new(),
             prefix: None,
             timeout: DEFAULT_CALL_TIMEOUT,
@@ -133,6 +148,11 @@ impl RemoteServer {
     /// Returns the name of the server.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the prefix of its tools' names.
+    pub fn tool_prefix(&self) -> String {
+        tool_name_prefix(self.prefix.as_deref().unwrap_or_else(|| self.name.trim()))
     }
 
     /// Adds a header to every request.
@@ -153,6 +173,147 @@ impl RemoteServer {
     pub fn oauth(mut self, oauth: OAuthClient) -> Self {
         self.oauth = Some(oauth);
         self
+    }
+
+    /// Makes every person log in on their own: `oauth = "personal"` in the settings.
+    pub fn personal(mut self) -> Self {
+        self.is_personal = true;
+        self
+    }
+
+    /// Returns true if every person logs in to the server on their own.
+    pub fn is_personal(&self) -> bool {
+        self.is_personal
+    }
+
+    /// Returns the OAuth client, if the server has one.
+    pub fn oauth_client(&self) -> Option<&OAuthClient> {
+        self.oauth.as_ref()
+    }
+
+    /// Changes the OAuth client, if the server has one.
+    pub fn map_oauth(mut self, change: impl FnOnce(OAuthClient) -> OAuthClient) -> Self {
+        self.oauth = self.oauth.map(change);
+        self
+    }
+
+    /// Sets where its credentials are stored; by default in memory.
+    pub fn credentials(mut self, store: Arc<dyn CredentialStore>) -> Self {
+        self.credentials = store;
+        self
+    }
+
+    /// Uses the credential of this person, `None` for the operator, and not the one that all callers share.
+    pub fn person(mut self, subject: Option<&str>) -> Self {
+        self.person = Some(subject.map(str::to_owned));
+        self
+    }
+
+    /// Has calls that are rejected because the login has ended call the tool of this name, which asks the person to log in: a turn
+    /// pauses for its approval, and then the call is made again. By default such a call fails.
+    pub fn login_tool(mut self, name: impl Into<String>) -> Self {
+        self.login_tool = Some(name.into());
+        self
+    }
+
+    /// Returns the key of its credential.
+    pub fn credential_key(&self) -> CredentialKey {
+        let name = self.name.trim();
+        match &self.person {
+            None => CredentialKey::shared(name),
+            Some(subject) => CredentialKey::personal(name, subject.as_deref()),
+        }
+    }
+
+    /// Returns the stored credential, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub async fn credential(&self) -> Result<Option<Credential>, AttachError> {
+        let stored = self.credentials.load(&self.credential_key()).await;
+        let stored = stored.map_err(|source| self.credential_error(source))?;
+        Ok(stored.map(|stored| stored.credential))
+    }
+
+    /// Lets a user log in, and stores the credential in place of the last one. The browser is redirected to `redirect`.
+    ///
+    /// # Errors
+    ///
+    /// When the server cannot be reached, does not use OAuth, or the login fails.
+    pub async fn log_in(
+        self,
+        redirect: &str,
+        authorize: &dyn UserAuthorizer,
+    ) -> Result<Credential, AttachError> {
+        let (name, tokens, challenge) = self.login_target().await?;
+        let credential = tokens.log_in(&challenge, redirect, authorize).await;
+        credential.map_err(|failure| authorization_error(&name, failure))
+    }
+
+    /// Starts a login of a user whose browser will be redirected to `redirect`; [`finish_login`](Self::finish_login) ends it.
+    ///
+    /// # Errors
+    ///
+    /// When the server or its authorization server cannot be reached, or does not use OAuth.
+    pub async fn begin_login(self, redirect: &str) -> Result<PendingLogin, AttachError> {
+        let (name, tokens, challenge) = self.login_target().await?;
+        let pending = tokens.begin_login(&challenge, redirect).await;
+        pending.map_err(|failure| authorization_error(&name, failure))
+    }
+
+    /// Ends a login with the whole address that the browser was redirected to, and stores the credential.
+    ///
+    /// # Errors
+    ///
+    /// When the user has not consented, or the address does not belong to this login.
+    pub async fn finish_login(
+        self,
+        pending: &PendingLogin,
+        callback: &str,
+    ) -> Result<Credential, AttachError> {
+        let (name, _, _, tokens) = self.token_source()?;
+        let credential = tokens.finish_login(pending, callback).await;
+        credential.map_err(|failure| authorization_error(&name, failure))
+    }
+
+    /// Removes the stored credential, and revokes it at the authorization server if that is supported; returns false if there was
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// When the credential cannot be removed. That it cannot be revoked is not an error.
+    pub async fn log_out(self) -> Result<bool, AttachError> {
+        let (name, _, _, tokens) = self.token_source()?;
+        let removed = tokens.log_out().await;
+        removed.map_err(|source| AttachError::Credential { server: name, source })
+    }
+
+    fn credential_error(&self, source: CredentialError) -> AttachError {
+        AttachError::Credential { server: self.name.clone(), source }
+    }
+
+    /// The source of tokens, and the challenge of the server.
+    async fn login_target(self) -> Result<(String, Arc<TokenSource>, Challenge), AttachError> {
+        let (name, url, wire, tokens) = self.token_source()?;
+        let challenge = wire.request_challenge(&url).await;
+        let challenge =
+            challenge.map_err(|message| AttachError::Connect { server: name.clone(), message })?;
+        Ok((name, tokens, challenge))
+    }
+
+    fn token_source(
+        self,
+    ) -> Result<(String, Arc<str>, HttpTransport, Arc<TokenSource>), AttachError> {
+        let name = self.name.clone();
+        match ValidatedServer::new(self)?.target {
+            TransportConfig::Http { url, wire } if wire.token_source.is_some() => {
+                let tokens = wire.token_source.clone();
+                let missing = || AttachError::NoLogin { server: name.clone() };
+                Ok((name.clone(), url, wire, tokens.ok_or_else(missing)?))
+            }
+            _ => Err(AttachError::NoLogin { server: name }),
+        }
     }
 
     /// Sets an environment variable of the process.

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use rmcp::model::ProtocolVersion;
-use toolwright_core::Secret;
 use toolwright_core::schema::Dialect;
 use toolwright_core::wire::wire_names;
+use toolwright_core::{Secret, ToolName};
 use url::Url;
 
 use crate::client::connection::http::HttpTransport;
@@ -47,6 +47,10 @@ pub(crate) struct ValidatedServer {
     pub(crate) pins: Arc<dyn PinStore>,
     pub(crate) elicit: Option<Arc<dyn ElicitHandler>>,
     pub(crate) on_hidden: Option<Arc<HiddenCallback>>,
+    /// The only person whose calls use the connection; `None` if all callers share it, and for the operator.
+    pub(crate) person: Option<Arc<str>>,
+    /// The tool that a call makes if the login has ended.
+    pub(crate) login_tool: Option<ToolName>,
 }
 
 pub(crate) enum TransportConfig {
@@ -70,9 +74,10 @@ impl ValidatedServer {
             let message = "a server's name has 1 to 64 characters, none of them control characters";
             return Err(invalid(message.to_owned()));
         }
-        let prefix = tool_name_prefix(server.prefix.as_deref().unwrap_or(name));
+        let prefix = server.tool_prefix();
         let revision = server.revision.as_deref().map(parse_revision);
         let revision = revision.transpose().map_err(&invalid)?;
+        let credential_key = server.credential_key();
         let target = match server.location {
             ServerLocation::Url(url) => {
                 if !server.env.is_empty() {
@@ -89,8 +94,10 @@ impl ValidatedServer {
                 }
                 let headers =
                     build_headers(server.headers, server.authorization).map_err(&invalid)?;
-                let token_source =
-                    server.oauth.map(|oauth| Arc::new(TokenSource::new(&url, oauth)));
+                let store = server.credentials;
+                let token_source = server
+                    .oauth
+                    .map(|oauth| Arc::new(TokenSource::new(&url, oauth, store, credential_key)));
                 let max_bytes = server.limits.max_message_bytes;
                 let wire =
                     HttpTransport::new(headers, max_bytes, token_source).map_err(&invalid)?;
@@ -119,12 +126,14 @@ impl ValidatedServer {
             pins: server.pins,
             elicit: server.elicit,
             on_hidden: server.on_hidden,
+            person: server.person.flatten().map(Into::into),
+            login_tool: server.login_tool.map(ToolName::from),
         })
     }
 }
 
 /// Returns the prefix with the characters that every provider accepts.
-fn tool_name_prefix(prefix: &str) -> String {
+pub(crate) fn tool_name_prefix(prefix: &str) -> String {
     let names = wire_names(&[prefix], Dialect::OPENAI.tool_name(), &[]);
     let name = names.into_iter().next().unwrap_or_default();
     name.chars().take(MAX_PREFIX_LEN).collect()
@@ -148,6 +157,9 @@ fn parse_url(url: &str) -> Result<Url, String> {
         return Err(format!(
             "`{scheme}://` is not supported: its address begins with https:// or http://"
         ));
+    }
+    if cfg!(not(feature = "tls")) && parsed.scheme() == "https" {
+        return Err("for https://, enable the feature `tls` of toolwright".to_owned());
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
         return Err("its address holds a password: give it with `authorization`".to_owned());

@@ -4,8 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest as _, Sha256};
 use toolwright_auth::ScopedTools;
 use toolwright_core::{
@@ -14,7 +13,7 @@ use toolwright_core::{
 
 use crate::export;
 use crate::lock::lock;
-use crate::server::{Request, Revision, RpcError};
+use crate::server::{Request, Revision, RpcError, ToolGateway};
 
 /// After this time it is checked again what a caller may see: that can change without a change of the registry.
 const MAX_AGE: Duration = Duration::from_secs(1);
@@ -75,7 +74,8 @@ impl Request {
     pub(crate) fn rendered_list(&self, kind: ListKind) -> Result<Arc<RenderedList>, RegistryError> {
         let lists = self.server.0.lists.of_scopes(self.tools());
         let (revision, caller) = (self.context.revision, &self.context.caller);
-        lists.get_or_render(kind, self.tools().invoker(), revision, caller)
+        let gateway = self.server.0.gateway.as_ref();
+        lists.get_or_render(kind, self.tools().invoker(), gateway, revision, caller)
     }
 }
 
@@ -100,6 +100,7 @@ impl ListCache {
         &self,
         kind: ListKind,
         invoker: &Invoker,
+        gateway: Option<&ToolGateway>,
         revision: Revision,
         caller: &Caller,
     ) -> Result<Arc<RenderedList>, RegistryError> {
@@ -111,7 +112,7 @@ impl ListCache {
         {
             return Ok(Arc::clone(&cached.list));
         }
-        let items = visible_items(kind, invoker, caller)?;
+        let items = visible_items(kind, invoker, gateway, caller)?;
         let addresses: Vec<usize> =
             items.iter().map(|item| std::ptr::from_ref(item.spec()).addr()).collect();
         let same = lock(&self.0)
@@ -162,11 +163,19 @@ impl VisibleItem {
 fn visible_items(
     kind: ListKind,
     invoker: &Invoker,
+    gateway: Option<&ToolGateway>,
     caller: &Caller,
 ) -> Result<Vec<VisibleItem>, RegistryError> {
     let scope = CallScope::new().caller(caller.clone());
     Ok(match kind {
-        ListKind::Tools => invoker.list(&scope)?.into_iter().map(VisibleItem::Tool).collect(),
+        ListKind::Tools => {
+            let visible = invoker.list(&scope)?;
+            let listed = match gateway {
+                Some(gateway) => gateway.listed_tools(visible, &scope)?,
+                None => visible,
+            };
+            listed.into_iter().map(VisibleItem::Tool).collect()
+        }
         ListKind::Prompts => {
             invoker.list_prompts(&scope)?.into_iter().map(VisibleItem::Prompt).collect()
         }
@@ -230,7 +239,7 @@ impl RenderedList {
         }
         page.push(']');
         if let Some((last, _)) = entries.last().filter(|_| to < self.entries.len()) {
-            let cursor = URL_SAFE_NO_PAD.encode(format!("{to}:{last}"));
+            let cursor = BASE64URL_NOPAD.encode(format!("{to}:{last}").as_bytes());
             page.push_str(r#","nextCursor":""#);
             page.push_str(&cursor);
             page.push('"');
@@ -244,7 +253,7 @@ impl RenderedList {
     fn position_after_cursor(&self, cursor: &str) -> Result<usize, RpcError> {
         let unknown =
             || RpcError::invalid_params("the cursor is not one of ours: start without one");
-        let cursor = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| unknown())?;
+        let cursor = BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| unknown())?;
         let cursor = String::from_utf8(cursor).map_err(|_| unknown())?;
         let (position, last) = cursor.split_once(':').ok_or_else(unknown)?;
         let position: usize = position.parse().map_err(|_| unknown())?;

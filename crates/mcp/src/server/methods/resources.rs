@@ -60,7 +60,9 @@ impl Request {
         let reading = self.server.0.resource_invoker.invoke_in(&scope, call);
         let result = match self.context.run_until_input_required(reading).await {
             Ok(result) => result,
-            Err(pause) => return self.input_required_response("resources/read", call, pause),
+            Err(pause) => {
+                return self.input_required_response("resources/read", call, pause).await;
+            }
         };
         check_missing_capability(&result, &self.context)?;
         if result.outcome == Outcome::InvalidArguments {

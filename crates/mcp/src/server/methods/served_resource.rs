@@ -13,7 +13,7 @@ use crate::server::McpBuildError;
 ///
 /// ```
 /// use toolwright::tool;
-/// use toolwright_mcp::ServedResource;
+/// use toolwright::mcp::ServedResource;
 ///
 /// /// What was written on a day.
 /// #[tool(read_only)]

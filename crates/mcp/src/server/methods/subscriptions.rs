@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::server::cluster::ListChanges;
 use crate::server::{
     ListKind, Request, RequestContext, RpcError, RpcMessage, RpcResponse, notification_json,
     set_field,
@@ -46,8 +47,9 @@ impl SubscriptionFilter {
     pub(crate) fn subscribe(self, request: &Request) -> Subscription {
         let server = &request.server.0;
         Subscription {
-            registry_changes: server.auth.all_tools().invoker().changes().boxed(),
+            registry_changes: server.all_tools.invoker().changes().boxed(),
             resource_updates: server.resource_updates.subscribe(),
+            remote_list_changes: server.remote_list_changes.subscribe(),
             last_digests: list_digests(request),
             filter: self,
         }
@@ -78,6 +80,8 @@ pub(crate) struct Subscription {
     filter: SubscriptionFilter,
     registry_changes: BoxStream<'static, u64>,
     resource_updates: Receiver<Arc<str>>,
+    /// Of other nodes.
+    remote_list_changes: Receiver<ListChanges>,
     /// The digests of the lists of tools and prompts at the last notification.
     last_digests: (ListDigest, ListDigest),
 }
@@ -86,7 +90,8 @@ impl Subscription {
     /// Sends notifications until the server shuts down or the token expires; dropping it ends the subscription.
     pub(crate) async fn run(self, request: &Request) -> RpcResponse {
         let (server, context) = (&request.server.0, &request.context);
-        let Self { filter, mut registry_changes, mut resource_updates, mut last_digests } = self;
+        let Self { filter, mut registry_changes, mut resource_updates, .. } = self;
+        let Self { mut remote_list_changes, mut last_digests, .. } = self;
         let tag: Value = match context.session {
             Some(_) => Value::Null,
             None => serde_json::from_str(&request.id).unwrap_or_default(),
@@ -102,6 +107,14 @@ impl Subscription {
             let params = json!({ "notifications": accepted });
             send("notifications/subscriptions/acknowledged", params);
         }
+        let send_list_changes = |changed: ListChanges| {
+            if filter.tools_list_changed && changed.tools {
+                send("notifications/tools/list_changed", json!({}));
+            }
+            if filter.prompts_list_changed && changed.prompts {
+                send("notifications/prompts/list_changed", json!({}));
+            }
+        };
         // When the registry cannot change any more, resources may still be updated.
         let mut is_registry_closed = false;
         loop {
@@ -109,14 +122,16 @@ impl Subscription {
                 change = registry_changes.next(), if !is_registry_closed => {
                     is_registry_closed = change.is_none();
                     let now = list_digests(request);
-                    if filter.tools_list_changed && last_digests.0 != now.0 {
-                        send("notifications/tools/list_changed", json!({}));
-                    }
-                    if filter.prompts_list_changed && last_digests.1 != now.1 {
-                        send("notifications/prompts/list_changed", json!({}));
-                    }
+                    let tools = last_digests.0 != now.0;
+                    send_list_changes(ListChanges { tools, prompts: last_digests.1 != now.1 });
                     last_digests = now;
                 }
+                // Which of them the client may see, only the other node knows: it lists them again.
+                changes = remote_list_changes.recv() => match changes {
+                    Ok(changes) => send_list_changes(changes),
+                    Err(RecvError::Lagged(_)) => send_list_changes(ListChanges { tools: true, prompts: true }),
+                    Err(RecvError::Closed) => break,
+                },
                 update = resource_updates.recv() => match update {
                     Ok(uri) if filter.includes_resource(&uri, context) && request.is_resource_visible(&uri) => {
                         send("notifications/resources/updated", json!({ "uri": &*uri }));

@@ -2,34 +2,41 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use chrono::{DateTime, SecondsFormat, Utc};
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolwright_core::__internal::{random_hex, whole_millis};
 use toolwright_core::{CancellationToken, Outcome, ToolResult};
 
+use self::shared_tasks::StoreOrder;
 use crate::export;
 use crate::lock::lock;
 use crate::server::request::execute::{check_fatal, check_missing_capability};
 use crate::server::{
-    ClientCapability, Request, RequestContext, RpcError, RpcMessage, RpcResponse, set_field,
+    ClientCapability, McpServer, Request, RequestContext, RpcError, RpcMessage, RpcResponse,
+    set_field,
 };
+
+mod shared_tasks;
 
 /// The suggested interval between polls.
 const POLL_INTERVAL_MS: u64 = 500;
 
-/// All tasks by id.
+/// The tasks of this node by id.
 #[derive(Default)]
 pub(crate) struct TaskStore(Mutex<HashMap<String, Arc<Task>>>);
 
 /// A tool call that runs without a waiting request.
-struct Task {
+pub(crate) struct Task {
+    id: String,
     context: Arc<RequestContext>,
     started: (Instant, SystemTime),
+    ttl: Duration,
     cancel: CancellationToken,
     state: Mutex<TaskState>,
+    store_order: StoreOrder,
 }
 
 struct TaskState {
@@ -43,38 +50,46 @@ enum TaskOutcome {
     Cancelled,
 }
 
+/// A request about a task.
+pub(crate) struct TaskRequest {
+    id: String,
+    action: TaskAction,
+}
+
+enum TaskAction {
+    Get,
+    Update(Map<String, Value>),
+    Cancel,
+}
+
 impl Request {
     /// Continues a call as a task, and answers its request with the task.
-    pub(crate) fn start_task(
+    pub(crate) async fn start_task(
         &self,
         call: BoxFuture<'static, ToolResult>,
     ) -> Result<RpcResponse, RpcError> {
         let server = &self.server.0;
-        let task_id = random_hex(16)
+        let id = random_hex(16)
             .map_err(|_| RpcError::internal("there are no random numbers for a task id"))?;
         let now = SystemTime::now();
         let task = Arc::new(Task {
+            id,
             context: Arc::clone(&self.context),
             started: (Instant::now(), now),
+            ttl: server.limits.task_ttl,
             cancel: server.shutdown.child_token(),
             state: Mutex::new(TaskState { updated_at: now, outcome: None }),
+            store_order: StoreOrder::default(),
         });
-        {
-            let mut tasks = lock(&server.tasks.0);
-            let ttl = server.limits.task_ttl;
-            tasks.retain(|_, task| {
-                let keep = task.started.0.elapsed() < ttl;
-                if !keep {
-                    task.cancel.cancel();
-                }
-                keep
-            });
-            if tasks.len() >= server.limits.max_tasks {
-                return Err(RpcError::internal("too many tasks at once: try again"));
-            }
-            tasks.insert(task_id.clone(), Arc::clone(&task));
+        if !server.tasks.add(&task, server.limits.max_tasks) {
+            return Err(RpcError::internal("too many tasks at once: try again"));
         }
-        let mut result = self.task_json(&task_id, &task);
+        // The client may poll at any node as soon as it has the id.
+        if let Err(error) = self.server.share_task(&task).await {
+            lock(&server.tasks.0).remove(&task.id);
+            return Err(error);
+        }
+        let mut result = task.to_json();
         set_field(&mut result, "resultType", "task");
         tokio::spawn(async move {
             tokio::select! {
@@ -85,53 +100,131 @@ impl Request {
         Ok(self.json_result(&result))
     }
 
-    /// Handles `tasks/get`, `tasks/update` and `tasks/cancel`.
-    pub(crate) fn handle_task_method(
+    /// Parses `tasks/get`, `tasks/update` and `tasks/cancel`.
+    pub(crate) fn parse_task_request(
         &self,
         message: &RpcMessage<'_>,
-    ) -> Result<RpcResponse, RpcError> {
-        let (server, context) = (&self.server, &self.context);
-        if !context.capabilities.has(ClientCapability::Tasks) {
+    ) -> Result<TaskRequest, RpcError> {
+        if !self.context.capabilities.has(ClientCapability::Tasks) {
             return Err(RpcError::missing_capability(&[ClientCapability::Tasks]));
         }
-        let task_id = message.params.task_id.as_deref().unwrap_or_default();
-        let task = lock(&server.0.tasks.0).get(task_id).cloned();
+        let id = message.params.task_id.as_deref().unwrap_or_default().to_owned();
+        let action = match message.method() {
+            "tasks/get" => TaskAction::Get,
+            "tasks/update" => {
+                let answers = message.params.input_responses.map_or("{}", |raw| raw.get());
+                let answers = serde_json::from_str(answers);
+                TaskAction::Update(answers.map_err(|error| {
+                    RpcError::invalid_params(format!("`inputResponses`: {error}"))
+                })?)
+            }
+            _ => TaskAction::Cancel,
+        };
+        Ok(TaskRequest { id, action })
+    }
+
+    /// Handles a request about a task, wherever the task runs.
+    pub(crate) async fn run_task_request(
+        &self,
+        request: TaskRequest,
+    ) -> Result<RpcResponse, RpcError> {
+        let TaskRequest { id, action } = request;
+        let (server, context) = (&self.server, &self.context);
+        let task = lock(&server.0.tasks.0).get(&id).cloned();
         // The id alone gives no access: caller and scopes must be those of the task.
         let task = task
             .filter(|task| task.context.caller == context.caller)
-            .filter(|task| self.tools().is_superset_of(server.scoped_tools(&task.context)))
-            .ok_or_else(|| RpcError::invalid_params(format!("there is no task `{task_id}`")))?;
-        let mut result = json!({});
-        match message.method() {
-            "tasks/get" => result = self.task_json(task_id, &task),
-            "tasks/update" => {
-                let answers = message.params.input_responses.map_or("{}", |raw| raw.get());
-                let answers: Map<String, Value> =
-                    serde_json::from_str(answers).map_err(|error| {
-                        RpcError::invalid_params(format!("`inputResponses`: {error}"))
-                    })?;
-                task.context.add_answers(answers);
-                task.mark_updated();
+            .filter(|task| self.tools().is_superset_of(server.scoped_tools(&task.context)));
+        let result = match (task, action) {
+            (None, action) => self.run_remote_task_request(&id, action).await?,
+            (Some(task), TaskAction::Get) => Some(task.to_json()),
+            (Some(task), action) => {
+                task.change(action);
+                server.store_change(&task).await;
+                Some(json!({}))
             }
-            _ => {
-                task.cancel.cancel();
-                task.finish(TaskOutcome::Cancelled);
-            }
-        }
+        };
+        let not_found = || RpcError::invalid_params(format!("there is no task `{id}`"));
+        let mut result = result.ok_or_else(not_found)?;
         set_field(&mut result, "resultType", "complete");
         Ok(self.json_result(&result))
     }
+}
 
-    fn task_json(&self, task_id: &str, task: &Task) -> Value {
-        let state = lock(&task.state);
+impl TaskStore {
+    /// Adds a task, and removes those whose time is over; returns false if there are too many.
+    fn add(&self, task: &Arc<Task>, max_tasks: usize) -> bool {
+        let mut tasks = lock(&self.0);
+        tasks.retain(|_, task| {
+            let keep = task.started.0.elapsed() < task.ttl;
+            if !keep {
+                task.cancel.cancel();
+            }
+            keep
+        });
+        if tasks.len() >= max_tasks {
+            return false;
+        }
+        tasks.insert(task.id.clone(), Arc::clone(task));
+        true
+    }
+}
+
+fn task_outcome(result: &ToolResult, context: &RequestContext) -> TaskOutcome {
+    if result.outcome == Outcome::Cancelled {
+        return TaskOutcome::Cancelled;
+    }
+    if let Err(error) = check_missing_capability(result, context).and_then(|()| check_fatal(result))
+    {
+        return TaskOutcome::Failed(json!({ "code": error.code, "message": error.message }));
+    }
+    let mut body = Vec::new();
+    export::result::write_tool_result(&mut body, result, || false, context.revision, "");
+    TaskOutcome::Completed(serde_json::from_slice(&body).unwrap_or_default())
+}
+
+impl Task {
+    /// Sets the outcome, unless there is one already.
+    fn finish(&self, outcome: TaskOutcome) {
+        {
+            let mut state = lock(&self.state);
+            if state.outcome.is_none() {
+                state.outcome = Some(outcome);
+                state.updated_at = SystemTime::now();
+            }
+        }
+        self.context.task_changed.notify_one();
+    }
+
+    /// Adds answers, or cancels the task.
+    fn change(&self, action: TaskAction) {
+        match action {
+            TaskAction::Get => {}
+            TaskAction::Update(answers) => {
+                self.context.add_answers(answers);
+                lock(&self.state).updated_at = SystemTime::now();
+            }
+            TaskAction::Cancel => {
+                self.cancel.cancel();
+                self.finish(TaskOutcome::Cancelled);
+            }
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        lock(&self.state).outcome.is_some()
+    }
+
+    fn to_json(&self) -> Value {
+        let state = lock(&self.state);
         let mut json = json!({
-            "taskId": task_id,
-            "createdAt": format_rfc3339(task.started.1),
+            "taskId": self.id,
+            "createdAt": format_rfc3339(self.started.1),
             "lastUpdatedAt": format_rfc3339(state.updated_at),
-            "ttlMs": whole_millis(self.server.0.limits.task_ttl),
+            "ttlMs": whole_millis(self.ttl),
             "pollIntervalMs": POLL_INTERVAL_MS,
         });
-        let pending = task.context.pending_input_requests();
+        let pending = self.context.pending_input_requests();
         let status = match &state.outcome {
             Some(TaskOutcome::Completed(result)) => {
                 set_field(&mut json, "result", result.clone());
@@ -153,35 +246,13 @@ impl Request {
     }
 }
 
-fn task_outcome(result: &ToolResult, context: &RequestContext) -> TaskOutcome {
-    if result.outcome == Outcome::Cancelled {
-        return TaskOutcome::Cancelled;
-    }
-    if let Err(error) = check_missing_capability(result, context).and_then(|()| check_fatal(result))
-    {
-        return TaskOutcome::Failed(json!({ "code": error.code, "message": error.message }));
-    }
-    let mut body = Vec::new();
-    export::result::write_tool_result(&mut body, result, || false, context.revision, "");
-    TaskOutcome::Completed(serde_json::from_slice(&body).unwrap_or_default())
-}
-
-impl Task {
-    /// Sets the outcome, unless there is one already.
-    fn finish(&self, outcome: TaskOutcome) {
-        let mut state = lock(&self.state);
-        if state.outcome.is_none() {
-            state.outcome = Some(outcome);
-            state.updated_at = SystemTime::now();
-        }
-    }
-
-    fn mark_updated(&self) {
-        lock(&self.state).updated_at = SystemTime::now();
+impl McpServer {
+    fn find_task(&self, id: &str) -> Option<Arc<Task>> {
+        lock(&self.0.tasks.0).get(id).cloned()
     }
 }
 
 /// Formats a time as `2026-07-28T12:34:56Z`.
 fn format_rfc3339(time: SystemTime) -> String {
-    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true)
+    format!("{:.0}", Timestamp::try_from(time).unwrap_or_default())
 }

@@ -21,11 +21,18 @@ impl ElicitingApprover {
         Self { client, server }
     }
 
-    /// Returns true if this approval was not used before: without sessions, a client could send it again.
-    fn is_first_use(&self) -> bool {
-        let round = self.client.0.input_round();
-        let is_first = round.map(|round| self.server.0.request_states.consume_round(&round));
-        is_first.unwrap_or(!self.client.revision().is_stateless())
+    /// Checks that this approval was not used before: without sessions, a client could send it again.
+    async fn check_first_use(&self) -> Result<(), String> {
+        let is_first = match self.client.0.input_round() {
+            Some(round) => {
+                self.server.consume_round(&round).await.map_err(|error| error.message)?
+            }
+            None => !self.client.revision().is_stateless(),
+        };
+        match is_first {
+            true => Ok(()),
+            false => Err("the approval was used before".to_owned()),
+        }
     }
 }
 
@@ -34,8 +41,10 @@ impl Approver for ElicitingApprover {
         Box::pin(async move {
             let form = json!({ "type": "object", "properties": {} });
             match self.client.elicit(APPROVAL_KEY, &request.question(), form).await {
-                Ok(ElicitResponse::Accept(_)) if self.is_first_use() => request.approve(),
-                Ok(ElicitResponse::Accept(_)) => request.deny("the approval was used before"),
+                Ok(ElicitResponse::Accept(_)) => match self.check_first_use().await {
+                    Ok(()) => request.approve(),
+                    Err(reason) => request.deny(reason),
+                },
                 Ok(ElicitResponse::Decline) => request.deny("the person declined"),
                 Ok(ElicitResponse::Cancel) => request.deny("the person did not decide"),
                 Err(error) => request.deny(error.message()),

@@ -23,9 +23,9 @@ use crate::server::{
 /// # Examples
 ///
 /// ```
-/// use serde_json::json;
+/// use toolwright::json;
 /// use toolwright::{ToolError, tool};
-/// use toolwright_mcp::{ClientPeer, ElicitResponse};
+/// use toolwright::mcp::{ClientPeer, ElicitResponse};
 ///
 /// /// Greets the user.
 /// #[tool]

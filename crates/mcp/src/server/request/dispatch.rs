@@ -8,8 +8,9 @@ use futures::future::BoxFuture;
 use toolwright_core::{Invoker, RegisteredTool, ToolCall};
 
 use crate::server::{
-    ClientCapability, ClientPeer, ElicitingApprover, ListKind, McpServer, Request, RequestContext,
-    RpcError, RpcMessage, RpcResponse, SubscriptionFilter, VerifiedState, request_digest,
+    ClientCapability, ClientPeer, ElicitingApprover, GatewayCall, ListKind, McpServer, Request,
+    RequestContext, RpcError, RpcMessage, RpcResponse, Session, SessionChange, SubscriptionFilter,
+    TaskRequest, VerifiedState, request_digest,
 };
 
 /// How a request is answered.
@@ -26,9 +27,17 @@ pub(crate) enum Operation {
     /// The index of the resource, its address, and the call that reads it.
     ReadResource(usize, String, ToolCall),
     Subscribe(SubscriptionFilter),
+    /// `tasks/get`, `tasks/update` and `tasks/cancel`.
+    Task(TaskRequest),
+    ChangeSession(Arc<Session>, SessionChange),
 }
 
 impl McpServer {
+    /// Prepares for a request that sends a state back: the key that verifies it is one that all nodes share.
+    pub(crate) async fn prepare_request_state(&self) -> Result<(), RpcError> {
+        self.joined_cluster().await.map(|_| ())
+    }
+
     /// Answers a request, or prepares the operation that will.
     pub(crate) fn dispatch(
         &self,
@@ -63,7 +72,15 @@ impl Request {
             "subscriptions/listen" if stateless => {
                 Operation::Subscribe(SubscriptionFilter::parse(message)?)
             }
-            _ => return self.respond(message).map(Dispatch::Response),
+            "tasks/get" | "tasks/update" | "tasks/cancel" if stateless => {
+                Operation::Task(self.parse_task_request(message)?)
+            }
+            _ => match &self.context.session {
+                Some(session) if session.is_shared() && is_session_change(message) => {
+                    Operation::ChangeSession(Arc::clone(session), self.session_change(message)?)
+                }
+                _ => return self.respond(message).map(Dispatch::Response),
+            },
         };
         Ok(Dispatch::Operation(Box::pin(self.run(operation))))
     }
@@ -80,13 +97,14 @@ impl Request {
             "resources/templates/list" if has_resources => Ok(self.list_resources(true)),
             "completion/complete" if revision.has_completions() => self.complete(message),
             "server/discover" if stateless => Ok(self.server.discover(message.id())),
-            "tasks/get" | "tasks/update" | "tasks/cancel" if stateless => {
-                self.handle_task_method(message)
-            }
             "ping" if !stateless => Ok(self.empty_result()),
             method => match &self.context.session {
-                Some(session) => self.handle_session_method(message, session),
-                None => Err(RpcError::method_not_found(method)),
+                // At once: a client on the other side of stdio does not wait before it sends the next request.
+                Some(session) if is_session_change(message) => {
+                    session.change(&self.session_change(message)?)?;
+                    Ok(self.empty_result())
+                }
+                _ => Err(RpcError::method_not_found(method)),
             },
         }
     }
@@ -107,15 +125,20 @@ impl Request {
     }
 
     fn prepare_call(&self, message: &RpcMessage<'_>) -> Result<Operation, RpcError> {
-        let call = tool_call(message)?;
+        let call = match self.resolve_gateway_call(tool_call(message)?)? {
+            GatewayCall::Tool(call) => call,
+            GatewayCall::Gateway(invoker, call) => return Ok(Operation::CallTool(invoker, call)),
+        };
         let name = call.name.as_str();
         self.check_named_scope(|all| all.find(name).map(RegisteredTool::spec))?;
         self.restore_request_state(message, &call)?;
         let invoker = self.tools().invoker();
         let snapshot = invoker.snapshot()?;
-        let needs_approval = snapshot.find(name).is_some_and(RegisteredTool::needs_approval);
+        let tool = snapshot.find(name).filter(|tool| tool.needs_approval());
+        let may_approve = tool.is_some_and(|tool| self.context.may_approve(tool.approvers()));
         let client = ClientPeer::new(&self.context);
-        let invoker = match needs_approval && client.supports(ClientCapability::Elicitation) {
+        // The user of the client is asked only about calls that it may approve; the others are denied.
+        let invoker = match may_approve && client.supports(ClientCapability::Elicitation) {
             true => invoker.with_approver(ElicitingApprover::new(client, &self.server)),
             false => invoker.clone(),
         };
@@ -141,6 +164,11 @@ impl Request {
         self.context.restore_answers(verified.ok_or_else(|| RpcError::invalid_params(invalid))?);
         Ok(())
     }
+}
+
+/// Returns true for the methods that change a session.
+fn is_session_change(message: &RpcMessage<'_>) -> bool {
+    matches!(message.method(), "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe")
 }
 
 /// The call of a tool or prompt, with the arguments as the client sent them.

@@ -9,19 +9,28 @@ use toolwright_core::{CallScope, ErrorKind, Invoker, Outcome, ToolCall, ToolResu
 use crate::export;
 use crate::server::{
     ClientCapability, ClientPeer, InputRequest, Operation, Pause, Request, RequestContext,
-    RpcError, RpcResponse, request_digest,
+    RpcError, RpcResponse, SubscriptionFilter, request_digest,
 };
 
 impl Request {
     /// Runs an operation to its response.
     pub(crate) async fn run(self, operation: Operation) -> RpcResponse {
         let response = match operation {
-            Operation::CallTool(invoker, call) => self.run_call(&invoker, &call).await,
+            Operation::CallTool(invoker, call) => match self.check_call_limit().await {
+                Ok(()) => self.run_call(&invoker, &call).await,
+                Err(error) => Err(error),
+            },
             Operation::GetPrompt(call) => self.run_prompt(&call).await,
             Operation::ReadResource(index, uri, call) => {
                 self.run_read_resource(index, &uri, &call).await
             }
-            Operation::Subscribe(filter) => Ok(filter.subscribe(&self).run(&self).await),
+            Operation::Subscribe(filter) => Box::pin(self.run_subscription(filter)).await,
+            // Boxed, so that the future of a call, which does not need it, stays small.
+            Operation::Task(request) => Box::pin(self.run_task_request(request)).await,
+            Operation::ChangeSession(session, change) => {
+                let changed = Box::pin(self.server.change_session(&session, &change)).await;
+                changed.map(|()| self.empty_result())
+            }
         };
         response.unwrap_or_else(|error| RpcResponse::error(&self.id, &error))
     }
@@ -34,7 +43,7 @@ impl Request {
             let mut running: BoxFuture<'static, ToolResult> =
                 Box::pin(async move { invoker.invoke_in(&scope, &call).await });
             match self.context.run_until_input_required(&mut running).await {
-                Err(Pause::Detached) => return self.start_task(running),
+                Err(Pause::Detached) => return Box::pin(self.start_task(running)).await,
                 other => other,
             }
         } else {
@@ -42,7 +51,7 @@ impl Request {
         };
         match result {
             Ok(result) => self.call_response(&result, invoker, call),
-            Err(pause) => self.input_required_response("tools/call", call, pause),
+            Err(pause) => Box::pin(self.input_required_response("tools/call", call, pause)).await,
         }
     }
 
@@ -85,13 +94,22 @@ impl Request {
                     _ => RpcError::internal(failure.text()),
                 });
             }
-            Err(pause) => return self.input_required_response("prompts/get", call, pause),
+            Err(pause) => {
+                return self.input_required_response("prompts/get", call, pause).await;
+            }
         };
         let revision = self.context.revision;
         let suffix = self.server.result_suffix(revision);
         Ok(RpcResponse::result(&self.id, |body| {
             export::prompt::write_prompt_result(body, &rendered, revision, suffix);
         }))
+    }
+
+    /// Sends notifications until the subscription ends.
+    async fn run_subscription(&self, filter: SubscriptionFilter) -> Result<RpcResponse, RpcError> {
+        // Other nodes announce changes as well.
+        self.server.joined_cluster().await?;
+        Ok(filter.subscribe(self).run(self).await)
     }
 
     /// The scope of a call: its caller, its session, and the receiver of its progress.
@@ -110,7 +128,7 @@ impl Request {
     }
 
     /// The response that ends a round with requests for input, and the state to send back with the answers.
-    pub(crate) fn input_required_response(
+    pub(crate) async fn input_required_response(
         &self,
         method: &str,
         call: &ToolCall,
@@ -119,6 +137,8 @@ impl Request {
         let Pause::InputRequired(requests) = pause else {
             return Err(RpcError::internal("only a call can go on as a task"));
         };
+        // The key that signs the state is one that all nodes share.
+        self.server.joined_cluster().await?;
         let keys = requests.iter().map(|request| request.key.clone()).collect();
         let digest = request_digest(method, call, &self.context.caller);
         let state = self.server.0.request_states.sign(digest, self.context.answers(), keys);

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use serde_json::Value;
 use toolwright_core::Snapshot;
 
@@ -125,7 +124,7 @@ pub(crate) fn decode_header(raw: &[u8]) -> Option<String> {
     }
     let encoded = text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match encoded {
-        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
+        Some(encoded) => String::from_utf8(BASE64.decode(encoded.as_bytes()).ok()?).ok(),
         None => Some(text.to_owned()),
     }
 }

@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 use toolwright_auth::Principal;
-use toolwright_core::{CallEvent, Caller};
+use toolwright_core::{Approvers, CallEvent, Caller};
 
 use crate::lock::lock;
 use crate::server::{
@@ -38,6 +38,8 @@ pub(crate) struct RequestContext {
     state: Mutex<ContextState>,
     /// Notified when a task receives answers.
     answered: Notify,
+    /// Notified when a task requests input, receives answers or ends.
+    pub(crate) task_changed: Notify,
 }
 
 #[derive(Default)]
@@ -91,6 +93,7 @@ impl RequestContext {
             can_stream: true,
             state: Mutex::default(),
             answered: Notify::new(),
+            task_changed: Notify::new(),
         }
     }
 
@@ -112,6 +115,17 @@ impl RequestContext {
         self.caller = principal.caller().clone();
         self.principal = Some(principal);
         self
+    }
+
+    /// Returns true if the principal is among these approvers, for its own calls.
+    pub(crate) fn may_approve(&self, approvers: &Approvers) -> bool {
+        match &self.principal {
+            Some(principal) => {
+                let subject = principal.subject();
+                approvers.allow(subject, subject, principal.roles())
+            }
+            None => approvers.allow(None, None, []),
+        }
     }
 
     /// Waits until the token of the principal expires.
@@ -152,6 +166,9 @@ impl RequestContext {
             state.input_requests.push(request);
         }
         state.wake();
+        if state.detached {
+            self.task_changed.notify_one();
+        }
     }
 
     /// Records a capability that the client would need.
@@ -295,6 +312,7 @@ impl RequestContext {
             }
         }
         self.answered.notify_waiters();
+        self.task_changed.notify_one();
     }
 
     /// Returns the unanswered requests of a task as JSON, by key.

@@ -4,11 +4,10 @@
 //! caller and the request; it expires, and it lists the requested keys, so that an approval counts only if it was requested.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, Mac as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,6 +16,8 @@ use toolwright_core::__internal::{expiry_millis_now, random_hex, whole_millis};
 use toolwright_core::{Caller, Secret, ToolCall};
 
 use crate::lock::lock;
+use crate::server::cluster::Space;
+use crate::server::{McpServer, RpcError};
 
 /// The prefix of the server's own keys: their answers count only if they were requested.
 pub(crate) const RESERVED_KEY_PREFIX: &str = "toolwright/";
@@ -25,7 +26,8 @@ pub(crate) const RESERVED_KEY_PREFIX: &str = "toolwright/";
 const STATE_TTL: Duration = Duration::from_secs(15 * 60);
 
 pub(crate) struct RequestStateSigner {
-    key: Secret,
+    /// In a cluster it is set when the node joins.
+    key: OnceLock<Secret>,
     /// Nonces of the rounds that an approval came with, until they expire: each counts once.
     consumed_rounds: Mutex<HashMap<String, u64>>,
 }
@@ -47,7 +49,15 @@ impl VerifiedState {
 #[derive(Clone)]
 pub(crate) struct InputRound {
     nonce: String,
+    /// In milliseconds since 1970.
     expires: u64,
+}
+
+impl InputRound {
+    /// Returns the text that identifies the round.
+    pub(crate) fn nonce(&self) -> &str {
+        &self.nonce
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,8 +72,14 @@ struct SignedState {
 }
 
 impl RequestStateSigner {
-    pub(crate) fn new(key: String) -> Self {
-        Self { key: Secret::new(key), consumed_rounds: Mutex::default() }
+    /// Creates a signer without a key.
+    pub(crate) fn new() -> Self {
+        Self { key: OnceLock::new(), consumed_rounds: Mutex::default() }
+    }
+
+    /// Sets the key, unless it is set.
+    pub(crate) fn set_key(&self, key: Secret) {
+        let _ = self.key.set(key);
     }
 
     /// Signs the answers so far, and the keys that are requested now; `subject` is the [`request_digest`].
@@ -81,8 +97,10 @@ impl RequestStateSigner {
             answers,
         };
         let text = serde_json::to_vec(&state).unwrap_or_default();
-        let signature = self.mac(&text).finalize().into_bytes();
-        format!("{}.{}", URL_SAFE_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(signature))
+        // Without a key, no signature is valid.
+        let signature = self.mac(&text).map(|mac| mac.finalize().into_bytes());
+        let signature = signature.unwrap_or_default();
+        format!("{}.{}", BASE64URL_NOPAD.encode(&text), BASE64URL_NOPAD.encode(&signature))
     }
 
     /// Verifies a state, and adds the answers to its requests; `None` if it is forged, expired or of another request.
@@ -93,9 +111,9 @@ impl RequestStateSigner {
         answers: Option<&str>,
     ) -> Option<VerifiedState> {
         let (text, signature) = state.split_once('.')?;
-        let text = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        self.mac(&text).verify_slice(&signature).ok()?;
+        let text = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+        let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).ok()?;
+        self.mac(&text)?.verify_slice(&signature).ok()?;
         let signed: SignedState = serde_json::from_slice(&text).ok()?;
         if signed.subject != subject || signed.expires <= expiry_millis_now() {
             return None;
@@ -108,20 +126,33 @@ impl RequestStateSigner {
         })
     }
 
-    /// Marks the round of an approval as used; returns false if it was used before.
-    pub(crate) fn consume_round(&self, round: &InputRound) -> bool {
+    /// Marks the round of an approval as used at this node; returns false if it was used before.
+    fn consume_own_round(&self, round: &InputRound) -> bool {
         let mut consumed = lock(&self.consumed_rounds);
         let now = expiry_millis_now();
         consumed.retain(|_, expires| *expires > now);
         !round.nonce.is_empty() && consumed.insert(round.nonce.clone(), round.expires).is_none()
     }
 
-    fn mac(&self, text: &[u8]) -> Hmac<Sha256> {
-        // HMAC accepts a key of any length; the error exists for other algorithms.
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.key.expose().as_bytes())
-            .unwrap_or_else(|_| Hmac::new(&Default::default()));
+    /// `None` without a key.
+    fn mac(&self, text: &[u8]) -> Option<Hmac<Sha256>> {
+        let key = self.key.get()?;
+        let mut mac = Hmac::<Sha256>::new_from_slice(key.expose().as_bytes()).ok()?;
         mac.update(text);
-        mac
+        Some(mac)
+    }
+}
+
+impl McpServer {
+    /// Marks the round of an approval as used, at all nodes; returns false if it was used before.
+    pub(crate) async fn consume_round(&self, round: &InputRound) -> Result<bool, RpcError> {
+        let Some(cluster) = self.joined_cluster().await? else {
+            return Ok(self.0.request_states.consume_own_round(round));
+        };
+        // It is kept for longer than the state is valid by any node's clock.
+        let ttl = 2 * STATE_TTL;
+        Ok(!round.nonce.is_empty()
+            && cluster.insert(&cluster.key(Space::Round, &round.nonce), "", Some(ttl)).await?)
     }
 }
 
@@ -143,5 +174,5 @@ pub(crate) fn request_digest(method: &str, call: &ToolCall, caller: &Caller) -> 
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
-    URL_SAFE_NO_PAD.encode(digest.finalize())
+    BASE64URL_NOPAD.encode(&digest.finalize())
 }

@@ -5,7 +5,7 @@
 
 use toolwright_core::{Snapshot, ToolSpec};
 
-use crate::server::{Request, RpcError};
+use crate::server::{Challenge, Request, RpcError};
 
 impl Request {
     /// Checks that a tool or prompt is granted, if `find` finds it.
@@ -16,18 +16,27 @@ impl Request {
         if !self.tools().is_scoped() {
             return Ok(());
         }
-        let snapshot = self.server.0.auth.all_tools().invoker().snapshot()?;
+        let snapshot = self.server.0.all_tools.invoker().snapshot()?;
         find(&snapshot).map_or(Ok(()), |spec| self.check_scope(spec))
     }
 
     /// Returns an error if a scope that the principal lacks would grant it.
     pub(crate) fn check_scope(&self, spec: &ToolSpec) -> Result<(), RpcError> {
-        let auth = &self.server.0.auth;
-        let snapshot = auth.all_tools().invoker().snapshot()?;
+        let snapshot = self.server.0.all_tools.invoker().snapshot()?;
         match self.tools().missing_scope(spec, &snapshot) {
-            Some(scope) => Err(RpcError::insufficient_scope(scope, auth.insufficient_scope(scope))),
+            Some(scope) => Err(RpcError::insufficient_scope(scope, self.scope_challenge(scope))),
             None => Ok(()),
         }
+    }
+
+    #[cfg(feature = "http")]
+    fn scope_challenge(&self, scope: &str) -> Option<Challenge> {
+        self.server.0.auth.insufficient_scope(scope)
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn scope_challenge(&self, _: &str) -> Option<Challenge> {
+        None
     }
 
     /// Returns true if the resource at an address is granted, or there is none.

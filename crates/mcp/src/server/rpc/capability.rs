@@ -1,7 +1,10 @@
 //! The capabilities that a client declares.
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use crate::server::error::TASKS_EXTENSION;
 
 /// The declared capabilities of a client; the presence of a field counts, whatever its value is.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -11,6 +14,31 @@ pub(crate) struct ClientCapabilities {
     sampling: Option<IgnoredAny>,
     roots: Option<IgnoredAny>,
     extensions: Option<Extensions>,
+}
+
+impl Serialize for ClientCapabilities {
+    /// Writes the capabilities that the server knows, as a client declares them.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut declared = Map::new();
+        if let Some(modes) = self.elicitation {
+            let mut elicitation = Map::new();
+            for (mode, is_declared) in [("form", modes.form), ("url", modes.url)] {
+                if is_declared.is_some() {
+                    elicitation.insert(mode.to_owned(), json!({}));
+                }
+            }
+            declared.insert("elicitation".to_owned(), elicitation.into());
+        }
+        for (name, capability) in [("sampling", self.sampling), ("roots", self.roots)] {
+            if capability.is_some() {
+                declared.insert(name.to_owned(), json!({}));
+            }
+        }
+        if self.has(ClientCapability::Tasks) {
+            declared.insert("extensions".to_owned(), json!({ TASKS_EXTENSION: {} }));
+        }
+        Value::Object(declared).serialize(serializer)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

@@ -2,10 +2,9 @@
 
 use std::io::Write as _;
 
-use axum::http::HeaderValue;
 use serde_json::Value;
 
-use crate::server::RpcError;
+use crate::server::{Challenge, RpcError};
 
 /// A response, and the status it has over HTTP.
 #[derive(Debug)]
@@ -13,7 +12,9 @@ pub(crate) struct RpcResponse {
     pub(crate) body: Vec<u8>,
     pub(crate) status: u16,
     /// The `WWW-Authenticate` header over HTTP.
-    pub(crate) challenge: Option<HeaderValue>,
+    pub(crate) challenge: Option<Challenge>,
+    /// The `Retry-After` header over HTTP, in seconds.
+    pub(crate) retry_after: Option<u64>,
 }
 
 impl RpcResponse {
@@ -25,7 +26,7 @@ impl RpcResponse {
         body.extend_from_slice(br#","result":"#);
         write(&mut body);
         body.push(b'}');
-        Self { body, status: 200, challenge: None }
+        Self { body, status: 200, challenge: None, retry_after: None }
     }
 
     /// The response with an error.
@@ -41,7 +42,12 @@ impl RpcResponse {
             write_json(&mut body, data);
         }
         body.extend_from_slice(b"}}");
-        Self { body, status: error.status, challenge: error.challenge.clone() }
+        Self {
+            body,
+            status: error.status,
+            challenge: error.challenge.clone(),
+            retry_after: error.retry_after,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use toolwright_core::{Caller, CancellationToken, SessionId};
 use crate::server::error::TASKS_EXTENSION;
 use crate::server::{
     LogLevel, McpServer, Request, RequestContext, ResponseStream, Revision, RpcError, RpcMessage,
-    RpcResponse, ServerState, Session, SubscriptionFilter, set_field, write_json,
+    RpcResponse, ServerState, Session, SessionChange, SubscriptionFilter, set_field, write_json,
 };
 
 impl McpServer {
@@ -127,26 +127,26 @@ impl McpServer {
 }
 
 impl Request {
-    /// Handles the methods that only sessions have.
-    pub(crate) fn handle_session_method(
+    /// Returns the change of its session that a request demands.
+    pub(crate) fn session_change(
         &self,
         message: &RpcMessage<'_>,
-        session: &Session,
-    ) -> Result<RpcResponse, RpcError> {
+    ) -> Result<SessionChange, RpcError> {
         let has_resources = !self.server.0.resources.is_empty();
-        match message.method() {
+        Ok(match message.method() {
             "logging/setLevel" => {
                 let name = message.params.level.as_deref().unwrap_or_default();
-                session.set_log_level(parse_log_level(name)?);
+                SessionChange::SetLogLevel(parse_log_level(name)?)
             }
             "resources/subscribe" if has_resources => {
                 self.find_resource(message.uri()?)?;
-                session.subscribe(message.uri()?);
+                SessionChange::Subscribe(message.uri()?.to_owned())
             }
-            "resources/unsubscribe" if has_resources => session.unsubscribe(message.uri()?),
+            "resources/unsubscribe" if has_resources => {
+                SessionChange::Unsubscribe(message.uri()?.to_owned())
+            }
             method => return Err(RpcError::method_not_found(method)),
-        }
-        Ok(self.empty_result())
+        })
     }
 }
 
@@ -156,6 +156,10 @@ impl ServerState {
         let mut info = json!({ "name": self.name, "version": self.version });
         if let Some(title) = self.title.as_deref().filter(|_| revision.has_structured_content()) {
             set_field(&mut info, "title", title);
+        }
+        // Came with icons, in the same revision.
+        if let Some(description) = self.description.as_deref().filter(|_| revision.has_icons()) {
+            set_field(&mut info, "description", description);
         }
         info
     }

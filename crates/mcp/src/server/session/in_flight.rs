@@ -41,13 +41,20 @@ impl InFlightRequests {
     }
 
     /// Handles `notifications/cancelled`; other notifications are ignored, and unknown ids.
-    pub(crate) fn handle_notification(&self, message: &RpcMessage<'_>) {
-        if message.method() == "notifications/cancelled"
-            && let Some(id) = message.params.request_id
-            && let Some(token) = { lock(&self.0).requests.get(id.get()).cloned() }
-        {
-            token.cancel();
+    ///
+    /// Returns the id, as raw JSON, if no request has it.
+    pub(crate) fn handle_notification<'m>(&self, message: &RpcMessage<'m>) -> Option<&'m str> {
+        if message.method() != "notifications/cancelled" {
+            return None;
         }
+        let id = message.params.request_id?.get();
+        (!self.cancel(id)).then_some(id)
+    }
+
+    /// Cancels a request; returns false if none has this id.
+    pub(crate) fn cancel(&self, id: &str) -> bool {
+        let token = lock(&self.0).requests.get(id).cloned();
+        token.as_ref().map(CancellationToken::cancel).is_some()
     }
 
     /// Restarts the idle time.
@@ -57,8 +64,13 @@ impl InFlightRequests {
 
     /// Returns true if no request is in flight, and the last one was at least `limit` ago.
     pub(crate) fn is_idle(&self, limit: Duration) -> bool {
+        self.idle_since().is_some_and(|since| since.elapsed() >= limit)
+    }
+
+    /// Returns the time of the last request; `None` while one is in flight.
+    pub(crate) fn idle_since(&self) -> Option<Instant> {
         let state = lock(&self.0);
-        state.requests.is_empty() && state.last_activity.elapsed() >= limit
+        state.requests.is_empty().then_some(state.last_activity)
     }
 }
 

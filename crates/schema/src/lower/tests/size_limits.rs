@@ -15,7 +15,7 @@ const TAKE_REFERENCES: [Dialect; 5] =
 fn for_each_dialect(schema: &Schema, check: impl Fn(Dialect, Result<&Value, String>)) {
     for dialect in Dialect::ALL {
         let lowered = schema.lower(dialect);
-        let lowered = lowered.map(crate::Lowered::schema).map_err(ToString::to_string);
+        let lowered = lowered.map(crate::Lowered::schema).map_err(|error| error.to_string());
         if let Ok(schema) = lowered {
             let refusals = validate_for(dialect, schema);
             assert!(refusals.is_empty(), "{dialect}: {refusals:?}");

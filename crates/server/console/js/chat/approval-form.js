@@ -11,8 +11,9 @@ import { dateTime } from "../ui/format.js";
  * @param {any} call
  * @param {any} spec the spec of the tool; undefined if it is unknown
  * @param {(decision: any) => Promise<void>} decide
+ * @param {(approvers?: string[]) => boolean} [mayApprove] returns true if this person is one of the approvers
  */
-export function approvalForm(call, spec, decide) {
+export function approvalForm(call, spec, decide, mayApprove = () => true) {
   const { approval: request } = call;
   const titleId = uid("approval");
   const pane = h("div", { class: "approval-pane" });
@@ -84,12 +85,16 @@ export function approvalForm(call, spec, decide) {
     reason.focus();
   };
 
-  showChoices(false);
+  const { approvers } = request;
+  const isDecidedByOthers = !mayApprove(approvers);
+  if (isDecidedByOthers) setChildren(pane, argumentList(request.arguments));
+  else showChoices(false);
   const expires = request.token?.expires;
   return h(
     "div",
     { class: "approval", role: "group", "aria-labelledby": titleId },
-    h("h4", { id: titleId }, "Allow this call?"),
+    h("h4", { id: titleId }, isDecidedByOthers ? "This call waits for others" : "Allow this call?"),
+    approvers ? h("p", { class: "quiet" }, `Decided by ${approvers.join(" or ")}`) : null,
     h("p", {}, inlineCode(spec?.description)),
     spec?.annotations?.destructiveHint ? h("p", { class: "tag danger" }, "May destroy something") : null,
     pane,

@@ -4,7 +4,9 @@ import { h, setAttribute, setChildren, setText, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
 import { jsonDetails, jsonView } from "../ui/json-view.js";
 import { contentView, notesView } from "../ui/content-view.js";
+import { connectionOf } from "../state/connections.js";
 import { approvalForm } from "./approval-form.js";
+import { connectForm } from "./connect-form.js";
 import { duration, valueText } from "../ui/format.js";
 
 /** The label and the icon of each state; a state without an icon is animated. */
@@ -31,7 +33,7 @@ const OUTCOMES = {
 
 /**
  * Creates a card; `update` draws the current state of its call.
- * @param {{specOf: (tool: string) => any, decide: (call: any, decision: any) => Promise<void>}} actions
+ * @param {{specOf: (tool: string) => any, mayApprove: (approvers?: string[]) => boolean, decide: (call: any, decision: any) => Promise<void>}} actions
  * @param {number} depth the number of calls that it was made inside of
  */
 export function callCard(actions, depth) {
@@ -102,7 +104,12 @@ export function callCard(actions, depth) {
       // The focused button is removed; the focus stays in the card.
       toggle.focus();
     };
-    setChildren(decision, request && approvalForm(call, request.tool ?? actions.specOf(call.tool), decide));
+    const connection = connectionOf(call.tool);
+    const form = () =>
+      connection && actions.mayApprove(request.approvers)
+        ? connectForm(connection, decide)
+        : approvalForm(call, request.tool ?? actions.specOf(call.tool), decide, actions.mayApprove);
+    setChildren(decision, request && form());
   };
 
   return {
@@ -110,7 +117,9 @@ export function callCard(actions, depth) {
     update(call) {
       const spec = actions.specOf(call.tool);
       const [stateLabel, iconName] = STATES[call.state] ?? STATES.called;
-      const label = call.state === "failed" ? (OUTCOMES[call.result?.outcome] ?? stateLabel) : stateLabel;
+      const isOthers = call.state === "waiting" && call.approval && !actions.mayApprove(call.approval.approvers);
+      const ownLabel = isOthers ? "Waits for others" : stateLabel;
+      const label = call.state === "failed" ? (OUTCOMES[call.result?.outcome] ?? stateLabel) : ownLabel;
       setAttribute(node, "data-state", call.state);
       setAttribute(node, "aria-label", `Call of ${spec?.title ?? call.tool}`);
       if (drawn.iconName !== iconName)

@@ -11,6 +11,7 @@ import {
   emptyConversation,
   isAwaitingApproval,
   modelSteps,
+  pendingApprovals,
 } from "../state/conversation.js";
 import { endOf, versionsOf } from "../state/branches.js";
 import { copyTimes, fromEntries, keepRequests } from "../state/journal.js";
@@ -40,6 +41,8 @@ export function chatPage(app) {
   const node = h("div", { class: "chat" }, column, details.node);
   const actions = {
     specOf: app.specOf,
+    mayWrite: () => mayWrite(),
+    mayApprove,
     decide,
     details: (turn) => details.open(turn),
     edit: (turn) => composer.edit(plainText(turn.message), turn.after),
@@ -63,6 +66,10 @@ export function chatPage(app) {
   let branchEnd = null;
   /** The id of the entry after which the next message continues; null for the newest. */
   let continueAfter = null;
+  /** What this person may do: `owner`, `participate`, `read` or `admin`. */
+  let access = "owner";
+  /** The names of the people who are connected. */
+  let participants = [];
   /** The element that keeps its position when another branch is drawn. */
   let anchor = null;
 
@@ -93,7 +100,8 @@ export function chatPage(app) {
     for (const removed of views.splice(last + 1)) removed.node.remove();
     turns.setAttribute("aria-busy", String(conversation.running));
     app.setRunning(conversation.running);
-    composer.setState({ running: conversation.running, waiting: isWaiting });
+    const isOwnDecision = pendingApprovals(conversation).some(({ approvers }) => mayApprove(approvers));
+    composer.setState({ running: conversation.running, waiting: isWaiting, isOwnDecision });
     details.update();
     scrollArea.followEnd();
   };
@@ -104,6 +112,8 @@ export function chatPage(app) {
     conversation = keepRequests(fromEntries(snapshot.entries ?? []), previous);
     details.replaceTurn(conversation.turns[previous.turns.indexOf(details.turn())]);
     conversation.running = snapshot.running;
+    setAccess(snapshot.access ?? access);
+    setParticipants(snapshot.participants ?? []);
     conversation.branches = snapshot.branches ?? [];
     for (const approval of snapshot.pending ?? []) addPendingApproval(conversation, approval);
     const { text, reasoning } = snapshot.partial ?? {};
@@ -117,6 +127,19 @@ export function chatPage(app) {
     return snapshot.seq;
   };
 
+  const mayWrite = () => access !== "read" && access !== "admin";
+
+  /** Who may only read has nothing to write with. */
+  const setAccess = (newAccess) => {
+    access = newAccess;
+    composer.node.hidden = !mayWrite();
+  };
+
+  const setParticipants = (names) => {
+    participants = names;
+    app.updateHeader();
+  };
+
   /** Shows whether the conversation exists. If it does not, the first message starts a new one. */
   const setExists = (exists) => {
     if (!exists) setChildren(placeholder, missingConversation());
@@ -124,6 +147,11 @@ export function chatPage(app) {
     isMissing = !exists;
     app.updateHeader();
   };
+
+  /** Returns true if this person may decide about a call; without approvers that is who has asked. */
+  function mayApprove(approvers) {
+    return mayWrite() && (!approvers || app.mayApprove(approvers));
+  }
 
   /** Shows the branch that ends with an entry, or the newest one if it is null. */
   const showBranch = (end) => {
@@ -152,6 +180,7 @@ export function chatPage(app) {
       return void applySnapshot(event);
     }
     if (event.type === "withdrawn") return messageQueue.remove(event.position);
+    if (event.type === "peers") return setParticipants(event.participants ?? []);
     if (!isShownBranch(event)) return showBranch(null);
     if (event.type === "said") {
       branchEnd = null;
@@ -162,7 +191,7 @@ export function chatPage(app) {
     const turn = applyEvent(conversation, event, at);
     announceEvent(event, turn);
     if (event.type === "ended" || event.type === "error") adoptJournalTimes(turn);
-    if (event.type === "said" || event.type === "ended") app.refreshConversations();
+    if (["said", "paused", "ended"].includes(event.type)) app.refreshConversations();
     scheduleDraw();
   };
 
@@ -176,8 +205,11 @@ export function chatPage(app) {
     }
     const name = (tool) => app.specOf(tool)?.title ?? tool;
     if (type === "running") announce(`Running ${name(event.tool)}`);
-    if (type === "asked")
-      announce(`${name(event.call.name)} needs your decision. Press A to go there.`, { urgent: true });
+    if (type === "asked") {
+      const isOwn = mayApprove(event.approvers);
+      const text = isOwn ? "needs your decision. Press A to go there." : "waits for the decision of others.";
+      announce(`${name(event.call.name)} ${text}`, { urgent: isOwn });
+    }
     if (type === "result" && event.result.isError) announce(`${name(event.result.tool)} failed`);
     if (type === "error") announce(event.message, { urgent: true });
   };
@@ -196,8 +228,24 @@ export function chatPage(app) {
       );
     }
     setChildren(banner);
-    if (error.status === 404) setExists(false);
+    // The session has ended: the page that loads asks who it is.
+    if (error.status === 401) return location.reload();
+    if (error.status === 404) showEnded();
     else setChildren(placeholder, notice("This did not work", error.message));
+  };
+
+  /** The person may not see the conversation any more: what was shown of it disappears, and it leaves the list. */
+  const showEnded = () => {
+    views.forEach((view) => view.node.remove());
+    views = [];
+    conversation = emptyConversation();
+    messageQueue.clear();
+    details.close();
+    setAccess("read");
+    setParticipants([]);
+    app.setRunning(false);
+    setExists(false);
+    app.refreshConversations();
   };
 
   const missingConversation = () =>
@@ -229,6 +277,8 @@ export function chatPage(app) {
     views.forEach((view) => view.node.remove());
     views = [];
     conversation = emptyConversation();
+    setAccess("owner");
+    participants = [];
     messageQueue.clear();
     isMissing = false;
     announcer = textAnnouncer();
@@ -334,6 +384,8 @@ export function chatPage(app) {
     composer,
     show,
     isMissing: () => isMissing,
+    mayWrite,
+    participants: () => participants,
     branchEnd: () => branchEnd,
     firstLine: () => plainText(conversation.turns[0]?.message).split("\n", 1)[0],
     /** Focuses the first pending approval. */

@@ -214,13 +214,13 @@ export function createComposer(on) {
       );
       if (!modelSelect.hidden) modelSelect.value = modelName(info.model);
     },
-    setState({ running, waiting }) {
+    setState({ running, waiting, isOwnDecision = true }) {
       busy = running || waiting;
       stopButton.hidden = !busy;
       setText(
         hintText,
         waiting
-          ? "A call waits for your decision; Escape ends the turn"
+          ? `A call waits for ${isOwnDecision ? "your decision" : "the decision of others"}; Escape ends the turn`
           : running
             ? "Escape stops the answer"
             : "Enter sends, Shift+Enter breaks the line",

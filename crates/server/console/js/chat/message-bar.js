@@ -4,7 +4,7 @@ import { h, button, setAttribute, setText } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
 
 /**
- * @param {{edit: (turn: any) => void, showVersion: (turn: any, branch: any) => void}} actions
+ * @param {{mayWrite: () => boolean, edit: (turn: any) => void, showVersion: (turn: any, branch: any) => void}} actions
  */
 export function messageBar(actions) {
   let current = { turn: null, versions: [], index: -1, isBusy: false };
@@ -41,7 +41,7 @@ export function messageBar(actions) {
       setAttribute(next, "aria-disabled", isBusy || index >= versions.length - 1 ? "true" : null);
       setText(number, `${index + 1}/${versions.length}`);
       setText(spoken, `Version ${index + 1} of ${versions.length}`);
-      edit.hidden = !canAskAgain(turn);
+      edit.hidden = !actions.mayWrite() || !canAskAgain(turn);
       node.hidden = switcher.hidden && !turn.message;
     },
   };

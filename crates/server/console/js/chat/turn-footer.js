@@ -7,7 +7,7 @@ import { icon } from "../ui/icons.js";
 import { canAskAgain } from "./message-bar.js";
 import { cost, count, duration, tokens, tokenDetails } from "../ui/format.js";
 
-/** @param {{details: (turn: any) => void, askAgain: (turn: any) => void}} actions */
+/** @param {{mayWrite: () => boolean, details: (turn: any) => void, askAgain: (turn: any) => void}} actions */
 export function turnFooter(actions) {
   let current = null;
   const facts = h("span", { class: "facts" });
@@ -35,7 +35,7 @@ export function turnFooter(actions) {
       setText(facts, figures.filter(Boolean).join(" · "));
       setAttribute(facts, "title", usage && tokenDetails(usage));
       copy.hidden = !answerText(turn);
-      again.hidden = !canAskAgain(turn);
+      again.hidden = !actions.mayWrite() || !canAskAgain(turn);
     },
   };
 }

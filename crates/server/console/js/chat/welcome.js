@@ -1,23 +1,16 @@
-// The start screen of a new conversation: the model and suggested questions.
+// The start screen of a new conversation: the greeting, suggested messages and the model.
 
 import { h } from "../ui/dom.js";
 import { inlineCode } from "../ui/inline-code.js";
 import { count, modelName } from "../ui/format.js";
-
-/** Suggested questions for the tools of the sample assistant. */
-const SUGGESTIONS = {
-  get_city_time: "What time is it in Tokyo?",
-  get_weather: "What is the weather in Paris?",
-  convert_temperature: "Convert 100 C to Fahrenheit",
-  issue_refund: "Refund order A-1042, 20 euros",
-};
+import { suggestedMessages } from "./suggestions.js";
 
 /** @param {any} app @param {(text: string) => void} send sends a message */
 export function welcome(app, send) {
   const { info, tools } = app;
-  const questions = (tools ?? []).map((tool) => SUGGESTIONS[tool.name]).filter(Boolean);
-  const suggestions = questions.map((question) =>
-    h("li", {}, h("button", { type: "button", class: "suggestion", on: { click: () => send(question) } }, question)),
+  const messages = info?.console.suggestions ?? suggestedMessages(tools ?? []);
+  const suggestions = messages.map((message) =>
+    h("li", {}, h("button", { type: "button", class: "suggestion", on: { click: () => send(message) } }, message)),
   );
   const name = modelName(info?.model);
   const isDemo = info?.model?.vendor === "demo";
@@ -27,7 +20,7 @@ export function welcome(app, send) {
   return h(
     "div",
     { class: "welcome" },
-    h("h2", {}, "What can I do for you?"),
+    h("h2", {}, info?.console.greeting ?? ""),
     h("p", {}, info ? modelText : ""),
     suggestions.length ? h("ul", { class: "suggestions" }, suggestions) : null,
     tools

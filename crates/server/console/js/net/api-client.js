@@ -1,6 +1,10 @@
 // The HTTP client of the server's API: parsed JSON on success, `ApiError` on failure.
 
-const TOKEN_KEY = "toolwright.token";
+/** The URL that the console and the API are below, whatever the prefix of a router or a proxy is. */
+export const SERVER_URL = new URL("../../", import.meta.url);
+
+/** Servers with different prefixes on one host have different tokens. */
+const TOKEN_KEY = `toolwright.token ${SERVER_URL.pathname}`;
 
 /** A failed request, with a message to display. */
 class ApiError extends Error {
@@ -52,8 +56,9 @@ async function request(path, { method = "GET", body, signal, accept = "applicati
   if (body !== undefined) headers["content-type"] = "application/json";
   let response;
   try {
+    const url = new URL(`api/${path}`, SERVER_URL);
     const bodyText = body === undefined ? undefined : JSON.stringify(body);
-    response = await fetch(`api/${path}`, { method, headers, body: bodyText, signal, cache: "no-store" });
+    response = await fetch(url, { method, headers, body: bodyText, signal, cache: "no-store" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, "offline", "The server does not answer. Is it still running?");
@@ -88,7 +93,23 @@ const itemPath = (kind, name) => `${kind}/${encodeURIComponent(name)}`;
 /** All requests of the console. */
 export const api = {
   info: () => json("info"),
+  quota: () => json("quota"),
+  me: () => json("me"),
+  providers: () => json("login"),
+  sessions: () => json("sessions"),
+  endSession: (id) => json(itemPath("sessions", id), { method: "DELETE" }),
+  signOut: () => json("session", { method: "DELETE" }),
   conversations: () => json("conversations"),
+  allConversations: () => json("conversations?all=true"),
+  accesses: () => json("audit"),
+  rename: (id, title) => json(conversationPath(id), { method: "PATCH", body: { title } }),
+  shares: (id) => json(`${conversationPath(id)}/shares`),
+  share: (id, body) => json(`${conversationPath(id)}/shares`, { method: "POST", body }),
+  endShare: (id, share) => json(`${conversationPath(id)}/${itemPath("shares", share)}`, { method: "DELETE" }),
+  acceptShare: (token) => json("shares", { method: "POST", body: { token } }),
+  leaveShare: (share) => json(itemPath("shares", share), { method: "DELETE" }),
+  approvals: () => json("approvals"),
+  decideApproval: (id, body) => json(itemPath("approvals", id), { method: "POST", body }),
   conversation: (id, at, signal) => json(conversationPath(id) + pathQuery(at), { signal }),
   remove: (id) => json(conversationPath(id), { method: "DELETE" }),
   export: async (id, at) =>
@@ -105,6 +126,9 @@ export const api = {
   tools: async () => (await json("tools")).map(toSpec),
   lowered: (name, dialect) => json(`${itemPath("tools", name)}/lowered?for=${encodeURIComponent(dialect)}`),
   call: (name, body) => json(itemPath("tools", name), { method: "POST", body }),
+  connections: () => json("connections"),
+  connect: (name) => json(itemPath("connections", name), { method: "POST" }),
+  disconnect: (name) => json(itemPath("connections", name), { method: "DELETE" }),
   prompts: async () => (await json("prompts")).map(toSpec),
   render: (name, args) => json(itemPath("prompts", name), { method: "POST", body: { arguments: args } }),
 };

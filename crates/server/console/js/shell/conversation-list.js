@@ -1,4 +1,4 @@
-// The list of conversations in the sidebar: open, export, delete.
+// The list of conversations in the sidebar: open, export, rename, share, delete; those of others can be left.
 
 import { h, button, setChildren, proseNodes, setText } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
@@ -6,10 +6,15 @@ import { api } from "../net/api-client.js";
 import { announce } from "../ui/live-region.js";
 import { waitForServer } from "../net/reconnect.js";
 import { confirm } from "../ui/dialog.js";
+import { renameDialog } from "./rename-dialog.js";
+import { shareDialog } from "../sharing/share-dialog.js";
 import { dateTime, relativeTime } from "../ui/format.js";
 
-/** @param {{onRefreshed: () => void, onRemoved: (id: string) => void}} handlers */
-export function conversationList({ onRefreshed, onRemoved }) {
+/**
+ * @param {{onRefreshed: () => void, onRemoved: (id: string) => void, hasPeople: () => boolean}} handlers `hasPeople`
+ *   returns true if people sign in to the server, so that there are others to share with
+ */
+export function conversationList({ onRefreshed, onRemoved, hasPeople }) {
   const list = h("ul", { class: "conversations" });
   const status = h("p", { class: "list-status quiet" });
   const node = h(
@@ -37,12 +42,15 @@ export function conversationList({ onRefreshed, onRemoved }) {
     const title = conversation.title || "Untitled";
     const { id, updated } = conversation;
     const running = id === openId ? isOpenRunning : conversation.running;
+    const isOwn = conversation.access === "owner";
+    const origin = isOwn ? conversation.shared && "Shared" : `Shared by ${conversation.owner ?? "the operator"}`;
     const name = h("span", { class: "conversation-title" }, proseNodes(title));
     const time = h("time", { class: "quiet", title: dateTime(updated) }, running ? "running" : relativeTime(updated));
     const openLink = h(
       "a",
       { href: `#/c/${encodeURIComponent(id)}`, "aria-current": id === openId ? "page" : null, "data-key": id },
       name,
+      origin ? h("span", { class: "tag", title: origin }, isOwn ? "shared" : (conversation.owner ?? "operator")) : null,
       time,
     );
     const rowButton = (action, iconName, click) =>
@@ -54,13 +62,30 @@ export function conversationList({ onRefreshed, onRemoved }) {
         on: { click },
       });
     const exportButton = rowButton("Export", "export", () => exportConversation(id));
-    const deleteButton = rowButton("Delete", "trash", () => remove(id, title));
+    const ownButtons = () => [
+      rowButton("Rename", "edit", () => renameDialog(id, title, refresh)),
+      hasPeople() ? rowButton("Share", "share", () => shareDialog(id, refresh)) : null,
+      rowButton("Delete", "trash", () => remove(id, title)),
+    ];
+    const leaveButton = () => rowButton("Leave", "close", () => leave(id, title));
     return h(
       "li",
       { "data-running": running ? "yes" : null },
       openLink,
-      h("span", { class: "row-buttons" }, exportButton, deleteButton),
+      h("span", { class: "row-buttons" }, exportButton, isOwn ? ownButtons() : leaveButton()),
     );
+  };
+
+  const leave = async (id, title) => {
+    const text = `“${title}” disappears from this list. The link lets you in again while it is valid.`;
+    if (!(await confirm("Leave this conversation?", h("p", {}, proseNodes(text)), "Leave"))) return;
+    try {
+      await api.leaveShare(id.replace(/^@~/, ""));
+      await refresh();
+      onRemoved(id);
+    } catch (error) {
+      announce(error.message, { urgent: true, show: true });
+    }
   };
 
   const remove = async (id, title) => {
@@ -81,21 +106,23 @@ export function conversationList({ onRefreshed, onRemoved }) {
     }
   };
 
+  const refresh = async () => {
+    try {
+      conversations = await api.conversations();
+      draw();
+      onRefreshed();
+    } catch (error) {
+      if (!conversations.length) {
+        status.hidden = false;
+        setText(status, error.message);
+        if (error.kind === "offline") waitForServer().then(refresh);
+      }
+    }
+  };
+
   return {
     node,
-    async refresh() {
-      try {
-        conversations = await api.conversations();
-        draw();
-        onRefreshed();
-      } catch (error) {
-        if (!conversations.length) {
-          status.hidden = false;
-          setText(status, error.message);
-          if (error.kind === "offline") waitForServer().then(() => this.refresh());
-        }
-      }
-    },
+    refresh,
     /** Highlights the open conversation. */
     setOpen(id) {
       openId = id;

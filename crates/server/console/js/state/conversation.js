@@ -200,6 +200,7 @@ const EVENTS = {
     turn.model = event.model;
     turn.beganAt = at;
   },
+  fallback: (turn, event) => (turn.model = event.model),
   sent: (turn, event) => openStep(turn).requests.push(event.body),
   text: (turn, event) => appendDelta(openStep(turn), "text", event.delta),
   reasoning: (turn, event) => appendDelta(openStep(turn), "reasoning", event.delta),
@@ -252,4 +253,10 @@ function endTurn(turn, at, conversation) {
 export function isAwaitingApproval(conversation) {
   const turn = conversation.turns.at(-1);
   return Boolean(turn) && !turn.end && [...turn.calls.values()].some((call) => call.state === "waiting");
+}
+
+/** Returns the approvals that the last turn waits for. */
+export function pendingApprovals(conversation) {
+  const calls = [...(conversation.turns.at(-1)?.calls.values() ?? [])];
+  return calls.filter((call) => call.state === "waiting" && call.approval).map((call) => call.approval);
 }

@@ -10,6 +10,7 @@ import { argumentsForm } from "../forms/arguments-form.js";
 import { contentView, notesView } from "../ui/content-view.js";
 import { duration } from "../ui/format.js";
 import { jsonDetails, jsonView } from "../ui/json-view.js";
+import { connectionsPanel } from "./connections-panel.js";
 import { loweredSchema } from "./lowered-schema.js";
 import { argumentList } from "../ui/value-list.js";
 
@@ -30,7 +31,9 @@ export function toolsPage(app) {
     autocomplete: "off",
   });
   const warnings = h("div", { class: "error", role: "status" });
-  const master = h("div", { class: "master" }, h("div", { class: "search" }, icon("search"), search), warnings, list);
+  const connections = connectionsPanel();
+  const searchField = h("div", { class: "search" }, icon("search"), search);
+  const master = h("div", { class: "master" }, searchField, warnings, connections.node, list);
   const detail = h("section", { class: "detail", "aria-live": "off" });
   const node = h("div", { class: "split" }, master, detail);
   let selected = null;
@@ -72,6 +75,7 @@ export function toolsPage(app) {
     node,
     async show(name) {
       selected = name ?? null;
+      connections.show();
       node.dataset.detail = name ? "yes" : "no";
       if (!app.tools) setChildren(detail, h("p", { class: "quiet" }, "Loading…"));
       try {

@@ -6,13 +6,14 @@ import { INVISIBLE } from "./escape.js";
 const SCHEMES = new Set(["http:", "https:", "mailto:"]);
 
 /**
- * Returns the normalized URL if it is absolute and its scheme is allowed, else null.
+ * Returns the normalized URL if it is absolute, or relative to a base, and its scheme is allowed, else null.
  * @param {string} url
+ * @param {URL} [base]
  * @returns {string | null}
  */
-function safeUrl(url) {
+function safeUrl(url, base) {
   try {
-    const { protocol, href } = new URL(url.trim());
+    const { protocol, href } = new URL(url.trim(), base);
     return SCHEMES.has(protocol) ? href : null;
   } catch {
     return null;
@@ -23,10 +24,11 @@ function safeUrl(url) {
  * Creates a link that opens in a new tab without a referrer, or plain text if the URL is not allowed.
  * @param {string} url
  * @param {(Node | string)[]} children
+ * @param {URL} [base] the base of relative URLs, which are not allowed otherwise
  * @returns {Node}
  */
-export function externalLink(url, children) {
-  const target = safeUrl(url);
+export function externalLink(url, children, base) {
+  const target = safeUrl(url, base);
   if (!target) return h("span", { class: "blocked-link", title: "This address is not opened from here" }, children);
   const node = h("a", { href: target, target: "_blank", rel: "noopener noreferrer nofollow", title: target }, children);
   // A label that looks like a URL of another host is followed by the actual host.

@@ -239,7 +239,9 @@ impl EventEncoder for AgUiEncoder {
     fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
         self.pending_approvals.on_event(event);
         match event {
-            ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
+            ChatEvent::TurnStarted { model, .. } | ChatEvent::Fallback { model, .. } => {
+                self.model = Some(model.clone())
+            }
             ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
             ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
             ChatEvent::CallBegins { call, tool } => self.begin_call(call, tool.as_str(), out),

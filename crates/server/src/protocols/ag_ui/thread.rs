@@ -1,6 +1,7 @@
 //! Converts a journal into the messages and interrupts of an AG-UI thread.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use data_encoding::HEXLOWER;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use toolwright_chat::{Entry, EntryBody, ItemKind, PendingApproval, Step};
@@ -125,14 +126,14 @@ pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
 pub(crate) fn interrupt_id(approval: &PendingApproval) -> String {
     let token = serde_json::to_vec(&approval.token).unwrap_or_default();
     let digest = Sha256::digest(&token);
-    let digest = hex::encode(digest.get(..8).unwrap_or_default());
+    let digest = HEXLOWER.encode(digest.get(..8).unwrap_or_default());
     format!("{}.{digest}", approval.call.id)
 }
 
 /// Formats milliseconds since 1970 as an RFC 3339 timestamp.
 fn rfc3339(millis: u64) -> String {
-    let time = i64::try_from(millis).ok().and_then(DateTime::from_timestamp_millis);
-    time.unwrap_or(DateTime::<Utc>::MAX_UTC).to_rfc3339_opts(SecondsFormat::Millis, true)
+    let time = i64::try_from(millis).ok().and_then(|it| Timestamp::from_millisecond(it).ok());
+    format!("{:.3}", time.unwrap_or(Timestamp::MAX))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use toolwright_core::CancellationToken;
 use super::UiChatRequest;
 use super::encoder::AiSdkEncoder;
 use crate::auth::request_context::RequestContext;
-use crate::conversation::room::Room;
+use crate::conversation::access::{OpenConversation, Operation};
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::{ID_PARAM, PathParams};
 use crate::http::error_response::ErrorResponse;
@@ -74,7 +74,7 @@ struct AiSdkSocket {
     params: PathParams,
     outgoing: mpsc::Sender<Utf8Bytes>,
     outgoing_frames: mpsc::Receiver<Utf8Bytes>,
-    open_requests: HashMap<String, (Arc<Room>, CancellationToken)>,
+    open_requests: HashMap<String, (OpenConversation, CancellationToken)>,
 }
 
 async fn run_connection(
@@ -118,9 +118,9 @@ impl SocketProtocol for AiSdkSocket {
                 (request_id, result)
             }
             Ok(ClientFrame::Abort { request_id }) => {
-                if let Some((room, open)) = self.open_requests.remove(&request_id) {
+                if let Some((conversation, open)) = self.open_requests.remove(&request_id) {
                     open.cancel();
-                    let stopped = room.stop_turn().await.map_err(ErrorResponse::from);
+                    let stopped = stop_turn(&conversation, context).await;
                     return stopped.err().map(|error| error_frame(&request_id, &error));
                 }
                 return None;
@@ -148,19 +148,21 @@ impl AiSdkSocket {
         if self.open_requests.len() >= MAX_OPEN_REQUESTS {
             return Err(ErrorResponse::too_many_requests("too many requests at once"));
         }
-        let (context, params) = (context.clone(), self.params.clone());
+        let (ended_context, params) = (context.clone(), self.params.clone());
+        let context = context.clone();
         let submitted =
             super::submit_chat(&self.endpoint, context, params, body, super::random_peer_id()?)
                 .await?;
         let (request_id, sender) = (request_id.to_owned(), self.outgoing.clone());
-        let open = self.track_request(&request_id, submitted.room());
+        let open = self.track_request(&request_id, &submitted.conversation);
+        let ended = submitted.conversation.wait_ended(&ended_context);
         tokio::spawn(async move {
             let stream = tokio::select! {
                 stream = submitted.into_stream() => stream,
                 () = open.cancelled() => return,
             };
             match stream {
-                Ok(stream) => forward_stream(stream, request_id, sender, open).await,
+                Ok(stream) => forward_stream(stream, request_id, sender, open, ended).await,
                 Err(error) => {
                     // The connection may be closed.
                     let _ = sender.send(error_frame(&request_id, &error)).await;
@@ -181,23 +183,40 @@ impl AiSdkSocket {
         if params.is_empty() {
             params.push((ID_PARAM.to_owned(), id.unwrap_or_default()));
         }
-        let room = self.endpoint.open_room(params, &context.owner())?;
-        room.recover_unfinished_turn(context).await?;
-        let Some(stream) = super::running_turn_stream(&room) else {
+        let conversation =
+            self.endpoint.open_conversation(params, context, Operation::Read).await?;
+        conversation.room.recover_unfinished_turn(context).await?;
+        let Some(stream) = super::running_turn_stream(&conversation.room) else {
             return Ok(Some(server_frame("no-active", request_id, &[])));
         };
-        let open = self.track_request(request_id, &room);
-        tokio::spawn(forward_stream(stream, request_id.to_owned(), self.outgoing.clone(), open));
+        let open = self.track_request(request_id, &conversation);
+        let ended = conversation.wait_ended(context);
+        let (request_id, sender) = (request_id.to_owned(), self.outgoing.clone());
+        tokio::spawn(forward_stream(stream, request_id, sender, open, ended));
         Ok(None)
     }
 
     /// Adds an open request.
-    fn track_request(&mut self, request_id: &str, room: &Arc<Room>) -> CancellationToken {
+    fn track_request(
+        &mut self,
+        request_id: &str,
+        conversation: &OpenConversation,
+    ) -> CancellationToken {
         let open = CancellationToken::new();
-        let entry = (Arc::clone(room), open.clone());
+        let entry = (conversation.clone(), open.clone());
         self.open_requests.insert(request_id.to_owned(), entry);
         open
     }
+}
+
+/// Stops the turn of a conversation, if the client may take part in it.
+async fn stop_turn(
+    conversation: &OpenConversation,
+    context: &RequestContext,
+) -> Result<(), ErrorResponse> {
+    conversation.check_again(context, Operation::Participate).await?;
+    conversation.room.stop_turn().await?;
+    Ok(())
 }
 
 fn error_frame(request_id: &str, error: &ErrorResponse) -> Utf8Bytes {
@@ -210,6 +229,7 @@ async fn forward_stream(
     request_id: String,
     sender: mpsc::Sender<Utf8Bytes>,
     open: CancellationToken,
+    ended: impl Future<Output = ()> + Send,
 ) {
     let forwarding = async {
         sender.send(server_frame("start", &request_id, &[])).await.ok()?;
@@ -224,6 +244,7 @@ async fn forward_stream(
     tokio::select! {
         _ = forwarding => {}
         () = open.cancelled() => {}
+        () = ended => {}
     }
     open.cancel();
 }

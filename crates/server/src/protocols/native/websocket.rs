@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::ws::{self, Utf8Bytes, WebSocket};
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{self, Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::response::Response;
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::events::delivery_json;
-use super::{DecisionRequest, MessageRequest};
+use super::{DecisionRequest, EventsQuery, MessageRequest};
 use crate::auth::request_context::RequestContext;
+use crate::conversation::access::{OpenConversation, Operation};
 use crate::conversation::event::PeerId;
 use crate::conversation::presence::Presence;
-use crate::conversation::room::Room;
 use crate::conversation::subscriber::Subscriber;
+use crate::endpoint::random_id;
 use crate::http::error_response::ErrorResponse;
 use crate::protocols::websocket::{self, SocketProtocol};
 
@@ -27,30 +31,53 @@ enum ClientFrame {
 }
 
 struct NativeSocket {
-    room: Arc<Room>,
+    conversation: OpenConversation,
     peer: PeerId,
     subscriber: Subscriber,
+    /// Resolves when the client may not read the conversation any more.
+    ended: BoxFuture<'static, ()>,
     #[expect(dead_code, reason = "dropped when the client disconnects")]
     presence: Presence,
 }
 
+/// Upgrades a connection to a WebSocket for one conversation.
+pub(super) fn upgrade(
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    conversation: OpenConversation,
+    context: RequestContext,
+    from: EventsQuery,
+) -> Result<Response, ErrorResponse> {
+    let upgrade = upgrade
+        .map_err(|rejection| ErrorResponse::bad_request(format!("the upgrade: {rejection}")))?;
+    let peer = match from.peer {
+        Some(peer) => peer.into(),
+        None => random_id()?.into(),
+    };
+    let upgrade = websocket::with_limits(upgrade, &conversation.room.endpoint.server.limits);
+    Ok(upgrade
+        .on_upgrade(move |socket| run_connection(socket, conversation, context, from.after, peer)))
+}
+
 /// Runs a connection until one side closes it.
-pub(super) async fn run_connection(
+async fn run_connection(
     mut socket: WebSocket,
-    room: Arc<Room>,
+    conversation: OpenConversation,
     context: RequestContext,
     after: Option<u64>,
     peer: PeerId,
 ) {
-    let hello = json!({ "type": "hello", "peer": &*peer, "conversation": room.name });
+    let (room, id) = (Arc::clone(&conversation.room), conversation.client_id());
+    let hello = json!({ "type": "hello", "peer": &*peer, "conversation": id });
     let hello = ws::Message::text(hello.to_string());
     if socket.send(hello).await.is_err() {
         return;
     }
     let presence = Presence::join(&room, context.clone(), Some(PeerId::clone(&peer)));
     let mut native = NativeSocket {
-        subscriber: Subscriber::new(Arc::clone(&room), after, Some(PeerId::clone(&peer))),
-        room: Arc::clone(&room),
+        subscriber: Subscriber::new(Arc::clone(&room), after, Some(PeerId::clone(&peer)))
+            .client_id(id),
+        ended: Box::pin(conversation.wait_ended(&context)),
+        conversation,
         peer,
         presence,
     };
@@ -61,8 +88,10 @@ pub(super) async fn run_connection(
 
 impl SocketProtocol for NativeSocket {
     async fn next_frame(&mut self) -> Option<Utf8Bytes> {
-        let delivery = self.subscriber.next().await?;
-        Some(delivery_json(&delivery))
+        tokio::select! {
+            delivery = self.subscriber.next() => Some(delivery_json(&delivery?)),
+            () = &mut self.ended => None,
+        }
     }
 
     async fn on_frame(&mut self, text: &str, context: &RequestContext) -> Option<Utf8Bytes> {
@@ -77,19 +106,20 @@ impl SocketProtocol for NativeSocket {
 }
 
 impl NativeSocket {
-    async fn submit_frame(&self, text: &str, context: RequestContext) -> Result<(), ErrorResponse> {
+    async fn submit_frame(
+        &mut self,
+        text: &str,
+        context: RequestContext,
+    ) -> Result<(), ErrorResponse> {
         let frame = serde_json::from_str(text);
         let frame: ClientFrame =
             frame.map_err(|error| ErrorResponse::bad_request(format!("the frame: {error}")))?;
-        let peer = Some(PeerId::clone(&self.peer));
+        self.conversation.check_again(&context, Operation::Participate).await?;
+        let (peer, room) = (Some(PeerId::clone(&self.peer)), &self.conversation.room);
         match frame {
-            ClientFrame::Message(message) => {
-                message.submit(&self.room, context, peer).await.map(drop)
-            }
-            ClientFrame::Decide(decision) => {
-                decision.submit(&self.room, context, peer).await.map(drop)
-            }
-            ClientFrame::Stop => Ok(self.room.stop_turn().await.map(drop)?),
+            ClientFrame::Message(message) => message.submit(room, context, peer).await.map(drop),
+            ClientFrame::Decide(decision) => decision.submit(room, context, peer).await.map(drop),
+            ClientFrame::Stop => Ok(room.stop_turn().await.map(drop)?),
         }
     }
 }

@@ -90,7 +90,11 @@ impl From<ErrorResponse> for OpenAiError {
         Self {
             status: error.status,
             error_type: error_type_of(error.status),
-            code: Some(error.kind.to_owned()),
+            code: Some(match &*error.kind {
+                // As OpenAI names it.
+                "quota" => "insufficient_quota".to_owned(),
+                kind => kind.to_owned(),
+            }),
             param: None,
             retry_after: error.retry_after(),
             message: error.message,

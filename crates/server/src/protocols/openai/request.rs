@@ -3,14 +3,14 @@
 use serde::Deserialize;
 use serde_json::Value;
 use toolwright_chat::{ModelOptions, ToolChoice};
-use toolwright_core::{Role, Tool};
+use toolwright_core::Role;
 
 use super::error::OpenAiError;
 use super::history::{RequestMessage, parse_messages};
 use crate::conversation::room_command::IncomingMessage;
 use crate::conversation::unstored::UnstoredConversation;
 use crate::endpoint::EndpointRuntime;
-use crate::endpoint::client_tools;
+use crate::endpoint::client_tools::{ClientTools, parse_client_tools};
 
 /// The body of a request; fields that are not listed are ignored.
 #[derive(Deserialize)]
@@ -47,7 +47,7 @@ pub(super) struct ChatRequest {
     pub(super) message: IncomingMessage,
     pub(super) conversation: UnstoredConversation,
     /// The client's own tools.
-    pub(super) tools: Vec<Tool>,
+    pub(super) tools: ClientTools,
 }
 
 impl CompletionBody {
@@ -109,7 +109,7 @@ impl ChatRequest {
         };
         let (content, mut conversation) = parse_messages(&request.messages)?;
         let tools = request.tools.as_deref().unwrap_or_default();
-        let tools = client_tools::parse_client_tools(tools, endpoint)
+        let tools = parse_client_tools(tools, endpoint)
             .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?;
         let choice = request.tool_choice.as_ref().map(parse_tool_choice);
         conversation.tool_choice = choice.transpose()?;

@@ -112,11 +112,11 @@ pub(crate) async fn an_expired_lease_stays_with_its_holder_until_another_acquire
 
 pub(crate) async fn a_term_rises_with_every_acquisition(backend: &Backend) {
     let store = backend.open().await;
-    let mut last = store.term("room").await.unwrap();
+    let mut last = store.lease_status("room").await.unwrap().term;
     let mut check = async |lease: &Lease| {
         assert!(lease.term > last, "{} after {last}", lease.term);
         last = lease.term;
-        assert_eq!(backend.open().await.term("room").await.unwrap(), last);
+        assert_eq!(backend.open().await.lease_status("room").await.unwrap().term, last);
     };
     // By the same holder, too.
     check(&acquire(&store, "room").await).await;
@@ -135,6 +135,31 @@ pub(crate) async fn a_term_rises_with_every_acquisition(backend: &Backend) {
     let position = store.push_inbox("room", &inbox_message("m", "Hello"), 9).await.unwrap();
     assert!(store.remove_inbox_item("room", position.unwrap()).await.unwrap());
     check(&acquire(&store, "room").await).await;
+}
+
+pub(crate) async fn the_holder_of_a_lease_is_known_until_it_expires_or_is_released(
+    backend: &Backend,
+) {
+    let (store, again) = (backend.open().await, backend.open().await);
+    let holder = async || again.lease_status("room").await.unwrap().holder;
+    assert_eq!(holder().await, None);
+    // Any name, as conversations have.
+    let room = acquire_as(&store, "room", "my\0node").await.unwrap();
+    for store in [&store, &again] {
+        let status = store.lease_status("room").await.unwrap();
+        assert_eq!((status.term, status.holder.as_deref()), (room.term, Some("my\0node")));
+        assert_eq!(store.lease_status("other").await.unwrap().holder, None);
+    }
+    store.append(&room, Append::new(&[user_entry("a", 1, "")])).await.unwrap();
+    store.release(&room).await.unwrap();
+    assert_eq!(holder().await, None);
+    assert_eq!(again.lease_status("room").await.unwrap().term, room.term);
+    let room = store.acquire("room", "me", SHORT).await.unwrap().unwrap();
+    while holder().await.is_some() {
+        tokio::task::yield_now().await;
+    }
+    assert!(store.renew(&room, LONG).await.unwrap());
+    assert_eq!(holder().await.as_deref(), Some("me"));
 }
 
 pub(crate) async fn a_lease_of_an_earlier_term_is_not_valid(backend: &Backend) {

@@ -77,3 +77,21 @@ pub(crate) async fn an_expired_lease_leaves_its_conversation_unattended(backend:
     assert!(store.renew(&lease, Duration::from_secs(600)).await.unwrap());
     assert!(unattended(&again).await.is_empty());
 }
+
+pub(crate) async fn what_a_holder_has_left_is_found_under_its_name(backend: &Backend) {
+    let store = backend.open().await;
+    let hold = async |name: &str, holder: &str, turn: TurnStatus| {
+        let lease = store.acquire(name, holder, Duration::from_secs(600)).await.unwrap().unwrap();
+        store.append(&lease, Append::new(&numbered_entries(0, 1)).turn(turn)).await.unwrap();
+    };
+    hold("running", "me", TurnStatus::Running).await;
+    hold("over", "me", TurnStatus::Over).await;
+    hold("waiting", "me", TurnStatus::Over).await;
+    hold("other", "you", TurnStatus::Running).await;
+    store.push_inbox("waiting", &inbox_message("a", ""), 9).await.unwrap().unwrap();
+    let mut held = store.list_held_by("me", 9).await.unwrap();
+    held.sort_unstable();
+    assert_eq!(held, ["running", "waiting"]);
+    assert_eq!(store.list_held_by("me", 1).await.unwrap().len(), 1);
+    assert!(store.list_held_by("nobody", 9).await.unwrap().is_empty());
+}

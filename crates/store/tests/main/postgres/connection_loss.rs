@@ -1,14 +1,20 @@
 //! Lost connections: nothing is half-written, and a retry succeeds.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{UnixListener, UnixStream};
 use toolwright::chat::{Append, ChatError, EntryBody, Store as _};
 use toolwright::testing::ScriptedModel;
 use toolwright::{Tool, ToolError};
 use toolwright_store::PostgresStore;
 
 use super::execute;
-use crate::fixtures::{Log, acquire, append, chat, ids, numbered_entries};
+use crate::fixtures::{
+    Log, acquire, append, chat, ids, inbox_message, numbered_entries, user_entry,
+};
 use crate::server::{self, Server};
 
 const TERMINATE_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -58,6 +64,63 @@ async fn repeated_connection_loss_neither_loses_nor_duplicates_entries() {
     let loaded = store.load("room").await.unwrap();
     assert_eq!(ids(&loaded), ids(&numbered_entries(0, 180)));
     assert_eq!(store.list(1).await.unwrap()[0].entries, 180);
+}
+
+/// Forwards connections to the socket of a server. Loses a connection in place of the first response that reports a deletion: the
+/// deletion is committed, and the client does not know.
+async fn lose_deletion(listener: UnixListener, socket: String) {
+    let is_lost = Arc::new(AtomicBool::new(false));
+    while let Ok((client, _)) = listener.accept().await {
+        let server = UnixStream::connect(&socket).await.unwrap();
+        let is_lost = Arc::clone(&is_lost);
+        tokio::spawn(async move {
+            let (mut from_client, mut to_client) = client.into_split();
+            let (mut from_server, mut to_server) = server.into_split();
+            let requests = tokio::io::copy(&mut from_client, &mut to_server);
+            let responses = async {
+                let mut buffer = vec![0; 1 << 16];
+                while let Ok(count @ 1..) = from_server.read(&mut buffer).await {
+                    let response = &buffer[..count];
+                    let is_deletion = response.windows(9).any(|part| part == b"DELETE 1\0");
+                    if is_deletion && !is_lost.swap(true, Ordering::SeqCst) {
+                        return;
+                    }
+                    to_client.write_all(response).await.unwrap();
+                }
+            };
+            tokio::select! {
+                _ = requests => {}
+                () = responses => {}
+            }
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_withdrawal_whose_response_is_lost_is_reported_as_done_unless_the_item_was_taken() {
+    let Some(server) = server::shared() else {
+        return;
+    };
+    let url = server.create_database().await;
+    let directory = url.split("host=").nth(1).and_then(|rest| rest.split('&').next()).unwrap();
+    let proxy = tempfile::tempdir().unwrap();
+    let socket = |directory: &Path| directory.join(".s.PGSQL.5432");
+    let listener = UnixListener::bind(socket(proxy.path())).unwrap();
+    let server_socket = socket(Path::new(directory)).display().to_string();
+    tokio::spawn(lose_deletion(listener, server_socket));
+    let proxied = url.replace(directory, &proxy.path().display().to_string());
+    let store = PostgresStore::connect(&proxied).await.unwrap();
+    let push = async |id: &str| {
+        store.push_inbox("room", &inbox_message(id, "Hi"), 9).await.unwrap().unwrap()
+    };
+    let (withdrawn, taken) = (push("withdrawn").await, push("taken").await);
+    let room = acquire(&store, "room").await;
+    let entries = [user_entry("taken", 1, "Hi")];
+    store.append(&room, Append::new(&entries).taking(&[taken])).await.unwrap();
+    assert!(store.remove_inbox_item("room", withdrawn).await.unwrap());
+    assert!(!store.remove_inbox_item("room", withdrawn).await.unwrap());
+    assert!(!store.remove_inbox_item("room", taken).await.unwrap());
+    assert!(store.inbox("room").await.unwrap().is_empty());
 }
 
 /// The server stops while a tool runs, and is started again.

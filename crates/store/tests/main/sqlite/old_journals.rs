@@ -122,7 +122,7 @@ async fn an_interrupted_turn_is_unattended_and_a_paused_one_is_not() {
     let stop = InboxItem::new("stop", 1, InboxBody::Stop);
     assert_eq!(store.push_inbox("paused", &stop, 9).await.unwrap(), Some(1));
     assert_eq!(store.list_unattended(9).await.unwrap().len(), 2);
-    assert_eq!(store.term("paused").await.unwrap(), 0);
+    assert_eq!(store.lease_status("paused").await.unwrap().term, 0);
     assert_eq!(acquire(&store, "paused").await.term, 1);
 }
 

@@ -15,7 +15,7 @@ use crate::commands::chat::chat_factory::new_conversation_id;
 use crate::commands::conversations::{format_list, journal_file, unknown_id_message};
 use crate::commands::tools;
 use crate::commands::tools::arguments;
-use crate::config::model_selection;
+use toolwright_app::__internal::model_selection::SelectedModel;
 
 impl Session<'_> {
     /// Runs a slash command. Its failure is printed; the error is only that of stdout.
@@ -47,13 +47,14 @@ impl Session<'_> {
     }
 
     fn switch_model(&mut self, spec: &str) -> Result<(), String> {
-        let reason = "chosen by /model".to_owned();
-        let config = &self.factory.config;
-        self.selected_model = model_selection::resolve_model(spec, config, reason)?;
+        let config = self.factory.project.config();
+        let model = self.runtime.block_on(toolwright_models::by_name(spec, config));
+        let model = model.map_err(|error| error_chain(&error))?;
+        self.selected_model = SelectedModel { model, reason: "chosen by /model".to_owned() };
         let model = &self.selected_model.model;
         let attach = self.factory.servers.attach_configured(config, &**model);
         let attached = self.runtime.block_on(attach);
-        attached.map_err(|error| error.message())?;
+        attached.map_err(|error| error.to_string())?;
         let reader = Arc::clone(&self.input) as _;
         self.chat = self.factory.build_chat(model, reader);
         self.printer.print_note(&self.selected_model.summary());

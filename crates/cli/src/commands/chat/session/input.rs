@@ -11,11 +11,11 @@ use rustyline::{Cmd, Config, Editor, ExternalPrinter as _, KeyCode, KeyEvent, Mo
 
 use super::line_helper::{LineHelper, read_multiline, strip_continuations};
 use crate::commands::chat::interrupt::InterruptHandler;
-use crate::config::data_dir::{self, owner_only};
 use crate::runtime::lock;
 use crate::terminal::input::{LineReader, StdinReader};
 use crate::terminal::output;
 use crate::terminal::sanitize::sanitize;
+use toolwright_app::__internal::data_dir::owner_only;
 
 const PROMPT_MARKER: &str = "> ";
 
@@ -40,8 +40,12 @@ pub(crate) struct LineInput {
 type ExternalPrint = dyn FnMut(String) + Send;
 
 impl LineInput {
-    /// Opens the line editor if stdin is a terminal, with the history of earlier sessions.
-    pub(crate) fn open(helper: LineHelper, interrupts: InterruptHandler) -> Self {
+    /// Opens the line editor if stdin is a terminal, with the history of earlier sessions, which `history_file` has.
+    pub(crate) fn open(
+        helper: LineHelper,
+        interrupts: InterruptHandler,
+        history_file: Option<PathBuf>,
+    ) -> Self {
         let mut input =
             Self { editor: None, history_file: None, interrupts, external_printer: None };
         if !crate::commands::chat::is_terminal() {
@@ -54,8 +58,7 @@ impl LineInput {
         editor.set_helper(Some(helper));
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
         // Without a writable file there is no history.
-        input.history_file =
-            data_dir::data_file("history").filter(|file| create_private_file(file).is_ok());
+        input.history_file = history_file.filter(|file| create_private_file(file).is_ok());
         if let Some(history) = &input.history_file {
             let _ = editor.load_history(history);
         }

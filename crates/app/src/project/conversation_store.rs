@@ -1,0 +1,152 @@
+//! Opens the conversation store that `--store` or the setting `store` names.
+
+use std::sync::Arc;
+
+use toolwright_chat::{Store, StoreError};
+use toolwright_core::{Config, Origin};
+
+use super::Project;
+use crate::error::{AppError, error_chain};
+
+const MEMORY_URL: &str = "memory:";
+
+/// In place of a URL where the program has opened the store itself.
+const PROGRAM_STORE: &str = "program:";
+
+/// The schemes of the URLs that can be opened.
+const URL_SCHEMES: [&str; 4] = [MEMORY_URL, "sqlite:", "postgres:", "postgresql:"];
+
+/// The store if neither `--store` nor the settings name one.
+#[derive(Clone, Copy)]
+pub enum DefaultStore {
+    /// In memory, until the process ends.
+    Memory,
+    /// A SQLite file in the user's data directory.
+    UserDataFile,
+}
+
+/// An open store and its URL.
+#[derive(Clone)]
+pub struct ConversationStore {
+    store: Arc<dyn Store>,
+    url: String,
+}
+
+impl ConversationStore {
+    /// Opens the configured store, else the default one; creates it if it does not exist.
+    pub async fn open(project: &Project, default_store: DefaultStore) -> Result<Self, AppError> {
+        let url = match (configured_url(project.config())?, default_store) {
+            (None, DefaultStore::Memory) => MEMORY_URL.to_owned(),
+            _ => store_url(project)?,
+        };
+        let opened = toolwright_store::open(&url).await;
+        Self::from_open_result(project.config(), url, opened)
+    }
+
+    /// Opens the configured store without creating it, else the file in the user's data directory.
+    pub async fn open_existing(project: &Project) -> Result<Self, AppError> {
+        match configured_url(project.config())? {
+            Some(url) => {
+                let opened = toolwright_store::open_existing(&url).await;
+                Self::from_open_result(project.config(), url, opened)
+            }
+            None => Self::open(project, DefaultStore::UserDataFile).await,
+        }
+    }
+
+    /// A store that the program has opened itself.
+    pub(crate) fn of_program(store: Arc<dyn Store>) -> Self {
+        Self { store, url: PROGRAM_STORE.to_owned() }
+    }
+
+    fn from_open_result(
+        config: &Config,
+        url: String,
+        opened: Result<Arc<dyn Store>, StoreError>,
+    ) -> Result<Self, AppError> {
+        match opened {
+            Ok(store) => Ok(Self { store, url }),
+            Err(error) => Err(open_error(config.origin("store"), &url, &error)),
+        }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Returns true if conversations outlive the process.
+    pub fn is_persistent(&self) -> bool {
+        self.url != MEMORY_URL
+    }
+
+    /// Returns true if several nodes may share the store; the program itself answers for a store that it has opened.
+    pub(crate) fn can_be_shared(&self) -> bool {
+        self.url == PROGRAM_STORE || self.postgres_url().is_some()
+    }
+
+    /// The URL of the store if it is a PostgreSQL database.
+    pub(crate) fn postgres_url(&self) -> Option<&str> {
+        is_postgres(&self.url).then_some(&*self.url)
+    }
+
+    /// Where conversations are stored, without the credentials of the URL.
+    pub fn location(&self) -> &str {
+        match self.url.strip_prefix("sqlite:") {
+            Some(file) => file,
+            None if self.url == PROGRAM_STORE => "the program's own store",
+            None if self.is_persistent() => "PostgreSQL",
+            None => "memory",
+        }
+    }
+}
+
+/// The URL of the configured store if it is a PostgreSQL database.
+pub(crate) fn postgres_url(project: &Project) -> Result<Option<String>, AppError> {
+    Ok(configured_url(project.config())?.filter(|url| is_postgres(url)))
+}
+
+fn is_postgres(url: &str) -> bool {
+    ["postgres:", "postgresql:"].iter().any(|scheme| url.starts_with(scheme))
+}
+
+/// The URL of the configured store, else of the file in the user's data directory.
+pub fn store_url(project: &Project) -> Result<String, AppError> {
+    match configured_url(project.config())? {
+        Some(url) => Ok(url),
+        None => user_data_url(project),
+    }
+}
+
+/// The URL from `--store` or the setting `store`.
+fn configured_url(config: &Config) -> Result<Option<String>, AppError> {
+    Ok(config.get_optional("store")?)
+}
+
+/// The URL of the file in the user's data directory; `memory:` if the program is built without SQLite.
+fn user_data_url(project: &Project) -> Result<String, AppError> {
+    if !cfg!(feature = "sqlite") {
+        return Ok(MEMORY_URL.to_owned());
+    }
+    let file = project.data_file("conversations.sqlite");
+    let file = file.as_deref().and_then(|file| file.to_str());
+    match file {
+        Some(file) => Ok(format!("sqlite:{file}")),
+        None => Err(AppError::new(
+            "there is no home to keep conversations in: set HOME, or pass --store sqlite:FILE or --store memory:",
+        )),
+    }
+}
+
+/// Names the setting or flag that the URL came from. An unknown scheme in `--store` is a usage error.
+fn open_error(origin: Option<&Origin>, url: &str, error: &StoreError) -> AppError {
+    let known = URL_SCHEMES.iter().any(|scheme| url.starts_with(scheme));
+    let message = error_chain(error);
+    match origin {
+        Some(Origin::Flag { name }) if !known => AppError::usage(format!("{name}: {message}")),
+        Some(origin) => AppError::new(format!("{origin}: {message}")),
+        None => AppError::new(format!(
+            "{message}; --store names another store, and --store memory: keeps nothing"
+        )),
+    }
+}

@@ -1,0 +1,211 @@
+//! The [`SharedState`] role: small values and counters that all nodes of a cluster share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+
+pub(crate) mod key;
+pub(crate) mod local_windows;
+mod memory;
+
+pub use key::{subject_key, subject_key_prefix};
+pub use memory::MemorySharedState;
+
+/// The future of an operation of a [`SharedState`].
+pub type SharedStateFuture<'a, T> = BoxFuture<'a, Result<T, SharedStateError>>;
+
+/// Small values by key that all nodes of a cluster share, and that may expire: sessions, pins, counters of limits.
+///
+/// A key belongs to a space, such as `mcp_session`, so that parts of a program do not collide; it has at most 1,024 bytes, and one
+/// that belongs to a person begins with their [`subject_key_prefix`]. Times are those of the store, not of the nodes. Backups
+/// contain the values that never expire, and no others.
+///
+/// Every operation is atomic: of several callers that compete for one key, exactly one succeeds. A caller that receives an error
+/// does not know whether its operation took effect, and has to act as if it had failed. A counter that had to be retried may
+/// have counted twice.
+pub trait SharedState: Send + Sync + 'static {
+    /// Returns the value of a key; `None` if there is none or it has expired.
+    fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>>;
+
+    /// Sets the value of a key, which expires after `ttl`; never, if `None`.
+    fn put<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        value: &'a str,
+        ttl: Option<Duration>,
+    ) -> SharedStateFuture<'a, ()>;
+
+    /// Sets the value of a key that has none; returns false if it has one, which is left as it is.
+    fn insert<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        value: &'a str,
+        ttl: Option<Duration>,
+    ) -> SharedStateFuture<'a, bool>;
+
+    /// Sets the value of a key whose value is `expected`; returns false if it is another one or there is none.
+    fn replace<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        expected: &'a str,
+        value: &'a str,
+        ttl: Option<Duration>,
+    ) -> SharedStateFuture<'a, bool>;
+
+    /// Removes a key and returns its value: of several callers, only one receives it.
+    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>>;
+
+    /// Removes the keys that begin with `prefix` from all spaces, and returns their number.
+    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64>;
+
+    /// Returns at most `limit` keys of a space that begin with `prefix`, with their values, ordered by key.
+    fn list<'a>(
+        &'a self,
+        space: &'a str,
+        prefix: &'a str,
+        limit: usize,
+    ) -> SharedStateFuture<'a, Vec<(String, String)>>;
+
+    /// Adds `amount` to the counter of a key, unless the sum would exceed `limit`. The counter restarts at zero `window` after
+    /// its first addition. An amount of 0 only reads it.
+    ///
+    /// All callers pass the same `window` for a key: a counter that would restart later than `window` from now restarts now.
+    fn count<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        amount: u64,
+        limit: u64,
+        window: Duration,
+    ) -> SharedStateFuture<'a, Count>;
+
+    /// Subtracts `amount` from the counter of a key, at most to zero: undoes an addition.
+    fn uncount<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        amount: u64,
+    ) -> SharedStateFuture<'a, ()>;
+}
+
+impl<S: SharedState + ?Sized> SharedState for Arc<S> {
+    fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
+        (**self).get(space, key)
+    }
+
+    fn put<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        value: &'a str,
+        ttl: Option<Duration>,
+    ) -> SharedStateFuture<'a, ()> {
+        (**self).put(space, key, value, ttl)
+    }
+
+    fn insert<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        value: &'a str,
+        ttl: Option<Duration>,
+    ) -> SharedStateFuture<'a, bool> {
+        (**self).insert(space, key, value, ttl)
+    }
+
+    fn replace<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        expected: &'a str,
+        value: &'a str,
+        ttl: Option<Duration>,
+    ) -> SharedStateFuture<'a, bool> {
+        (**self).replace(space, key, expected, value, ttl)
+    }
+
+    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
+        (**self).remove(space, key)
+    }
+
+    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64> {
+        (**self).remove_prefix(prefix)
+    }
+
+    fn list<'a>(
+        &'a self,
+        space: &'a str,
+        prefix: &'a str,
+        limit: usize,
+    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
+        (**self).list(space, prefix, limit)
+    }
+
+    fn count<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        amount: u64,
+        limit: u64,
+        window: Duration,
+    ) -> SharedStateFuture<'a, Count> {
+        (**self).count(space, key, amount, limit, window)
+    }
+
+    fn uncount<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        amount: u64,
+    ) -> SharedStateFuture<'a, ()> {
+        (**self).uncount(space, key, amount)
+    }
+}
+
+/// The outcome of [`SharedState::count`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Count {
+    /// True if the amount was added.
+    pub is_admitted: bool,
+    /// The sum in the current window.
+    pub total: u64,
+    /// The time until the counter restarts.
+    pub resets_in: Duration,
+}
+
+impl Count {
+    /// Creates an outcome; for implementations of [`SharedState`].
+    pub fn new(is_admitted: bool, total: u64, resets_in: Duration) -> Self {
+        Self { is_admitted, total, resets_in }
+    }
+}
+
+/// An error of a [`SharedState`]: it cannot be reached, or the key is too long.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SharedStateError {
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl SharedStateError {
+    /// Creates an error with a message that states the remedy.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), source: None }
+    }
+
+    /// Adds the source of the error.
+    #[must_use]
+    pub fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}

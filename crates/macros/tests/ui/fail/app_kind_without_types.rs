@@ -1,0 +1,7 @@
+use toolwright::AppKind;
+
+#[derive(AppKind)]
+#[app_kind]
+struct Editor;
+
+fn main() {}

@@ -1,0 +1,85 @@
+//! [`ToolCatalog`]: the tools that one caller may use, with their index.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fmt;
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use toolwright_core::{RegisteredTool, ToolName};
+
+use crate::tool_index::ToolIndex;
+
+/// How many catalogues a cache keeps: callers of one server mostly share a few views.
+const MAX_CATALOGS: usize = 16;
+
+/// Tools and their index. It has no tool that its caller may not use, so neither does a search.
+pub struct ToolCatalog {
+    tools: Arc<[RegisteredTool]>,
+    index: ToolIndex,
+    positions: HashMap<ToolName, usize>,
+}
+
+impl ToolCatalog {
+    /// Indexes these tools.
+    pub fn new(tools: Arc<[RegisteredTool]>) -> Self {
+        let index = ToolIndex::new(tools.iter().map(RegisteredTool::spec));
+        let names = tools.iter().map(|tool| tool.spec().name.clone());
+        let positions = names.zip(0..).collect();
+        Self { tools, index, positions }
+    }
+
+    /// Returns the tool of exactly this name.
+    pub fn get(&self, name: &str) -> Option<&RegisteredTool> {
+        self.tools.get(*self.positions.get(name)?)
+    }
+
+    /// Returns the tools that match a question best, the best first.
+    pub fn search(&self, question: &str, limit: usize) -> Vec<&RegisteredTool> {
+        let matches = self.index.search(question, limit).into_iter();
+        matches.filter_map(|found| self.get(&found.name)).collect()
+    }
+}
+
+impl fmt::Debug for ToolCatalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolCatalog").field("tools", &self.tools.len()).finish_non_exhaustive()
+    }
+}
+
+/// The catalogues of recent searches; the same tools are indexed once, whichever snapshot they are from.
+#[derive(Debug, Default)]
+pub struct CatalogCache(Mutex<Vec<(u64, Arc<ToolCatalog>)>>);
+
+impl CatalogCache {
+    /// Returns the catalogue of these tools, from the cache or indexed now.
+    pub fn catalog(&self, tools: &Arc<[RegisteredTool]>) -> Arc<ToolCatalog> {
+        let key = content_key(tools);
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = lock();
+        if let Some(at) = cached.iter().position(|(known, _)| *known == key) {
+            let found = cached.remove(at);
+            let catalog = Arc::clone(&found.1);
+            cached.push(found);
+            return catalog;
+        }
+        // Indexed without the lock: others may search meanwhile.
+        drop(cached);
+        let catalog = Arc::new(ToolCatalog::new(Arc::clone(tools)));
+        let mut cached = lock();
+        let surplus = (cached.len() + 1).saturating_sub(MAX_CATALOGS);
+        cached.drain(..surplus);
+        cached.push((key, Arc::clone(&catalog)));
+        catalog
+    }
+}
+
+/// Returns a hash of the names and fingerprints.
+fn content_key(tools: &[RegisteredTool]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for tool in tools {
+        tool.spec().name.as_str().hash(&mut hasher);
+        tool.tool().fingerprint().hash(&mut hasher);
+    }
+    hasher.finish()
+}

@@ -1,0 +1,239 @@
+//! [`Gateway`]: two tools in place of any number. `search_tools` finds tools, `call_tool` calls one of them by its name.
+
+pub(crate) mod found;
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use toolwright_core::schema::{InputLimits, fold_name, repair};
+use toolwright_core::{
+    ApprovalPolicy, Args, Arguments, DefineError, ErrorPolicy, Invoker, InvokerError,
+    RegisteredTool, Registry, RegistryError, StrictMode, Tool, ToolCall, ToolError, ToolName,
+    ToolResult,
+};
+
+/// The default and the maximum number of tools that a search returns.
+const DEFAULT_LIMIT: usize = 5;
+const MAX_LIMIT: usize = 20;
+
+/// The bundle of the two tools.
+const BUNDLE: &str = "tool_search";
+
+const SEARCH_DESCRIPTION: &str = "Finds tools. There are many more tools than the ones listed here: search before you say that \
+    something cannot be done. The result has the name, the description and the input schema of the tools that fit best.";
+const QUERY_DESCRIPTION: &str = "What the tool should do, in a few words.";
+const LIMIT_DESCRIPTION: &str = "How many tools to return: 5 by default, at most 20.";
+const NAME_DESCRIPTION: &str = "The name of the tool, exactly as the search returned it.";
+const ARGUMENTS_DESCRIPTION: &str = "The arguments of the tool, which satisfy its input schema.";
+
+/// The names of the two tools, which no other tool has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gateway {
+    search: ToolName,
+    call: ToolName,
+}
+
+/// A call as `call_tool` describes it in its arguments.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NamedCall {
+    /// The tool, as the model names it.
+    pub tool: ToolName,
+    /// The arguments of the tool.
+    pub arguments: Arguments,
+}
+
+impl Gateway {
+    /// Chooses the names: `search_tools` and `call_tool`, or similar ones if a tool has one of these.
+    pub fn new(is_taken: impl Fn(&str) -> bool) -> Self {
+        let free_name = |name: &str| -> ToolName {
+            let mut free = Cow::Borrowed(name);
+            for number in 2.. {
+                if !is_taken(&free) {
+                    break;
+                }
+                free = Cow::Owned(format!("{name}_{number}"));
+            }
+            free.as_ref().into()
+        };
+        Self { search: free_name("search_tools"), call: free_name("call_tool") }
+    }
+
+    /// Finds the two tools among those of a request.
+    pub fn find(tools: &[RegisteredTool]) -> Option<Self> {
+        let specs = tools.iter().map(RegisteredTool::spec);
+        let mut gateway = specs.filter(|spec| &*spec.bundle == BUNDLE);
+        let (search, call) = (gateway.next()?, gateway.next()?);
+        Some(Self { search: search.name.clone(), call: call.name.clone() })
+    }
+
+    /// Returns the name of the tool that searches.
+    pub fn search_name(&self) -> &str {
+        self.search.as_str()
+    }
+
+    /// Returns the name of the tool that calls others.
+    pub fn call_name(&self) -> &str {
+        self.call.as_str()
+    }
+
+    /// Returns true if a name is that of the tool that searches, perhaps in other letter case or punctuation.
+    pub fn is_search(&self, name: &str) -> bool {
+        fold_name(name) == fold_name(self.search.as_str())
+    }
+
+    /// Returns true if a name is that of the tool that calls others, perhaps in other letter case or punctuation.
+    pub fn is_call(&self, name: &str) -> bool {
+        fold_name(name) == fold_name(self.call.as_str())
+    }
+
+    /// Returns true if a name is that of one of the two tools.
+    pub fn contains(&self, name: &str) -> bool {
+        self.is_search(name) || self.is_call(name)
+    }
+
+    /// Makes the invoker of the two tools, with the state and options of another one.
+    ///
+    /// `search` gets the query and the number of tools to return. `call_tool` runs nothing itself: each of its calls is converted
+    /// to a call of the tool that it [names](Self::named_call), before it is invoked. `reject` gets the name in a call that was
+    /// not converted, and returns the reason.
+    ///
+    /// # Errors
+    ///
+    /// As [`Invoker::with_view`].
+    pub fn invoker(
+        &self,
+        invoker: &Invoker,
+        search: impl Fn(&str, usize) -> ToolResult + Send + Sync + 'static,
+        reject: impl Fn(&str) -> ToolResult + Send + Sync + 'static,
+    ) -> Result<Invoker, InvokerError> {
+        let tools = [self.search_tool(search), self.call_tool(reject)];
+        let tools: Result<Vec<Tool>, DefineError> = tools.into_iter().collect();
+        let registry = Registry::of(tools.map_err(RegistryError::from)?)?;
+        let invoker = invoker.with_view(|_| registry.all())?;
+        // Neither has an effect, and the settings for all tools are not meant for them.
+        let invoker = invoker.with_policy(|_, policy| {
+            policy.approval = ApprovalPolicy::Never;
+            policy.errors = ErrorPolicy::Message;
+        })?;
+        Ok(invoker.with_fixed_snapshot()?)
+    }
+
+    fn search_tool(
+        &self,
+        search: impl Fn(&str, usize) -> ToolResult + Send + Sync + 'static,
+    ) -> Result<Tool, DefineError> {
+        let description = format!("{SEARCH_DESCRIPTION} Call one of them with `{}`.", self.call);
+        Tool::builder(self.search.as_str(), description)
+            .title("Search tools")
+            .bundle(BUNDLE)
+            .param::<String>("query", QUERY_DESCRIPTION)
+            .param::<Option<usize>>("limit", LIMIT_DESCRIPTION)
+            .read_only(true)
+            .idempotent(true)
+            .run(move |args: Args, _| {
+                let query: String = args.get("query")?;
+                let limit: Option<usize> = args.get("limit")?;
+                let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+                Ok::<_, ToolError>(search(&query, limit))
+            })
+    }
+
+    fn call_tool(
+        &self,
+        reject: impl Fn(&str) -> ToolResult + Send + Sync + 'static,
+    ) -> Result<Tool, DefineError> {
+        let description = format!("Calls a tool that `{}` has found.", self.search);
+        Tool::builder(self.call.as_str(), description)
+            .title("Call a tool")
+            .bundle(BUNDLE)
+            .param::<String>("name", NAME_DESCRIPTION)
+            .param_of_type("arguments", ARGUMENTS_DESCRIPTION, "object", false)
+            .strict(StrictMode::Off)
+            .run(move |args: Args, _| {
+                let name: String = args.get("name")?;
+                Ok::<_, ToolError>(reject(&name))
+            })
+    }
+
+    /// Returns the call that a call of `call_tool` describes; `None` for a call of another tool, and if its arguments are not
+    /// a name and an object: invoking it returns the error.
+    pub fn named_call(&self, call: &ToolCall) -> Option<NamedCall> {
+        if !self.is_call(call.name.as_str()) {
+            return None;
+        }
+        let text = call.arguments.as_str();
+        parse_named_call(text).or_else(|| {
+            let repaired = repair(text, &InputLimits::default()).ok()?;
+            parse_named_call(&repaired.text)
+        })
+    }
+}
+
+fn parse_named_call(text: &str) -> Option<NamedCall> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct CallArguments<'a> {
+        name: String,
+        #[serde(borrow, default)]
+        arguments: Option<&'a RawValue>,
+    }
+    let CallArguments { name, arguments } = serde_json::from_str(text).ok()?;
+    let arguments = match arguments.map(RawValue::get) {
+        None | Some("null") => "{}".into(),
+        // Some models write the object as text.
+        Some(text) if text.starts_with('"') => serde_json::from_str::<String>(text).ok()?.into(),
+        Some(text) => text.into(),
+    };
+    Some(NamedCall { tool: name.trim().into(), arguments })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(arguments: &str) -> Option<(String, String)> {
+        let call = ToolCall::new("call_tool", arguments);
+        let named = Gateway::new(|_| false).named_call(&call)?;
+        Some((named.tool.to_string(), named.arguments.to_string()))
+    }
+
+    #[test]
+    fn the_arguments_of_the_named_tool_keep_their_text() {
+        let named = named(r#"{"name": "pay", "arguments": {"amount": 1.50, "to":"Ada"}}"#).unwrap();
+        assert_eq!(named, ("pay".to_owned(), r#"{"amount": 1.50, "to":"Ada"}"#.to_owned()));
+    }
+
+    #[test]
+    fn missing_arguments_are_an_empty_object_and_text_is_read_as_one() {
+        for (arguments, expected) in [
+            (r#"{"name": "pay"}"#, "{}"),
+            (r#"{"name": "pay", "arguments": null}"#, "{}"),
+            (r#"{"name": "pay", "arguments": "{\"n\": 1}"}"#, r#"{"n": 1}"#),
+            (r#"{"name": "pay", "arguments": {"n": 1},}"#, r#"{"n":1}"#),
+        ] {
+            assert_eq!(named(arguments), Some(("pay".to_owned(), expected.to_owned())));
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_or_has_other_fields_names_no_call() {
+        for arguments in [
+            r#"{"name": "pay", "arguments": {"n": 1"#,
+            r#"{"name": "pay", "n": 1}"#,
+            r#"{"arguments": {}}"#,
+            r#"{"name": 7}"#,
+            "",
+        ] {
+            assert_eq!(named(arguments), None, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn names_that_a_tool_has_are_avoided() {
+        let gateway = Gateway::new(|name| name == "call_tool" || name == "call_tool_2");
+        assert!(gateway.is_search("search_tools") && gateway.is_call("call_tool_3"));
+        assert!(!gateway.contains("call_tool"));
+    }
+}

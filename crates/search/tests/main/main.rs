@@ -1,0 +1,6 @@
+//! Tests of the public API.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod search;
+mod vectors;

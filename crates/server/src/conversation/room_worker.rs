@@ -1,0 +1,658 @@
+//! The worker of a room: takes the items of its inbox, runs their turns, and stops them.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::DropGuard;
+use toolwright_chat::{
+    ACQUIRE_TIMEOUT, Attended, ChatError, Entry, HeldLease, InboxBody, InboxHandler, InboxItem,
+    MessagePart, PrincipalRecord, StoreError, TurnStatus, attend, load_turn_status,
+    load_unfinished_turn, open_turn_messages,
+};
+use toolwright_core::CancellationToken;
+
+use crate::auth::request_context::RequestContext;
+use crate::conversation::cluster::node_message::NodeMessage;
+use crate::conversation::event::{EndpointEvent, unix_millis_now};
+use crate::conversation::room::Room;
+use crate::conversation::room_command::{LiveCommand, RoomCommand, StartedSender};
+use crate::conversation::turn::{CommandStatus, expired_error, refuse_message};
+use crate::conversation::turn_error::TurnError;
+use crate::conversation::turn_start::TurnStart;
+use crate::endpoint::random_id;
+use crate::http::error_response::ErrorResponse;
+use crate::quota::account::QuotaAccount;
+use crate::quota::admission::TurnReservation;
+use crate::quota::turn_queue::TurnPermit;
+
+/// The maximum interval at which the inbox is read for stops while a turn runs, without a bus that reports them.
+const STOP_INTERVAL: Duration = Duration::from_secs(2);
+
+/// What this process does for the conversation.
+#[derive(Default)]
+pub(super) struct RoomWork {
+    /// True while a worker attends to the conversation.
+    pub(super) is_working: bool,
+    /// True if an item may have been added since the worker has read the inbox.
+    pub(super) is_woken: bool,
+    /// True while clients of this node wait for another one that holds the lease.
+    is_watching_holder: bool,
+    /// True if another node that holds the lease has to read the inbox.
+    pub(super) wakes_holder: bool,
+    pub(super) lease: Option<Arc<HeldLease>>,
+    /// True if a turn was interrupted: its events may not be those that the journal has.
+    pub(super) is_interrupted: bool,
+    /// The id of the inbox item whose turn runs.
+    pub(super) current_item: Option<String>,
+    /// Cancels the running turn.
+    pub(super) running: Option<CancellationToken>,
+    /// What the running turn holds.
+    pub(super) reservation: Option<TurnReservation>,
+    /// True if a stop was added since the worker has read the inbox, for a turn that was not running yet.
+    pub(super) stops_next_turn: bool,
+    /// What this process knows about inbox items beyond what is stored, by their id.
+    pub(super) live: HashMap<String, LiveCommand>,
+    /// Cancelled when a recovered turn has paused, ended or made progress.
+    pub(super) recovery: Option<CancellationToken>,
+    /// Cancels [`recovery`](Self::recovery) when it is dropped.
+    pub(super) recovery_guard: Option<DropGuard>,
+    /// The request that had the conversation recovered.
+    pub(super) recovery_context: Option<RequestContext>,
+}
+
+impl RoomWork {
+    /// The worker ends.
+    fn end(&mut self) {
+        self.is_working = false;
+        self.end_command();
+        self.lease = None;
+        self.recovery_guard = None;
+    }
+
+    fn end_command(&mut self) {
+        self.running = None;
+        self.reservation = None;
+        self.current_item = None;
+    }
+}
+
+/// Takes the items of a room's inbox.
+struct RoomWorker<'a> {
+    room: &'a Arc<Room>,
+    /// True once nothing is left to do: from then on, the room's work belongs to the next worker.
+    is_finished: AtomicBool,
+}
+
+impl RoomWorker<'_> {
+    async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
+        {
+            let mut work = self.room.work();
+            if std::mem::take(&mut work.stops_next_turn) {
+                command.cancel.cancel();
+            }
+            work.running = Some(command.cancel.clone());
+            work.current_item = item.as_ref().map(|item| item.id.clone());
+        }
+        let (cancel, current) = (command.cancel.clone(), item.as_ref().map(|item| item.id.clone()));
+        let status = tokio::select! {
+            biased;
+            status = self.room.run_turn(command, item) => status,
+            never = self.cancel_on_stored_stop(&cancel, current.as_deref()) => match never {},
+        };
+        let mut work = self.room.work();
+        work.end_command();
+        work.is_interrupted = status.is_none();
+        status
+    }
+
+    /// Ends the turn of a message that is not answered.
+    async fn refuse(
+        &self,
+        principal: Option<PrincipalRecord>,
+        item: InboxItem,
+        parts: Vec<MessagePart>,
+        reason: TurnError,
+    ) -> Option<TurnStatus> {
+        let refused = refuse_message(self.room, principal, Some(item), parts, reason).await;
+        matches!(refused, CommandStatus::Turn(_)).then_some(TurnStatus::Over)
+    }
+
+    /// Cancels a turn when its inbox has a stop, which another process may have added: a message on the bus may be lost, and
+    /// there may be no bus, but the item is stored.
+    async fn cancel_on_stored_stop(
+        &self,
+        cancel: &CancellationToken,
+        current: Option<&str>,
+    ) -> Infallible {
+        let endpoint = &self.room.endpoint;
+        // As often as the lease is renewed.
+        let mut interval = endpoint.server.limits.lease_duration / 3;
+        if self.room.link.is_none() {
+            // Other processes cannot reach the inbox.
+            if !endpoint.is_persistent() {
+                return std::future::pending().await;
+            }
+            interval = interval.min(STOP_INTERVAL);
+        }
+        loop {
+            let _ = timeout(interval, self.room.inbox_changed.notified()).await;
+            let inbox = endpoint.store.inbox(&self.room.id).await.unwrap_or_default();
+            let is_stop = |item: &&InboxItem| {
+                item.body == InboxBody::Stop && Some(item.id.as_str()) != current
+            };
+            for stop in inbox.iter().filter(is_stop) {
+                let of_message = stop.is_stop_of(current.into_iter());
+                if of_message || self.is_stop_of_open_turn(stop).await.unwrap_or_default() {
+                    cancel.cancel();
+                }
+            }
+        }
+    }
+
+    /// Returns true if a stop is one of the turn that the journal has left open, and false if there is none.
+    async fn is_stop_of_open_turn(&self, stop: &InboxItem) -> Result<bool, StoreError> {
+        let room = self.room;
+        let entries = load_unfinished_turn(&*room.endpoint.store, &room.id).await?;
+        Ok(entries.is_some_and(|entries| stop.is_stop_of(open_turn_messages(&entries))))
+    }
+}
+
+impl InboxHandler for RoomWorker<'_> {
+    fn on_acquired(&self, lease: &Arc<HeldLease>) {
+        let term = lease.lease().term;
+        // Another node has had the lease since. The bus may not have reported it.
+        if self.room.last_own_term.swap(term, Ordering::Relaxed) + 1 != term {
+            self.room.usage_is_stale.store(true, Ordering::Relaxed);
+        }
+        self.room.update_log(|log| {
+            let before = log.begin_term(term);
+            self.room.send_to_nodes(&NodeMessage::TermBegan { term, before });
+        });
+        self.room.work().lease = Some(Arc::clone(lease));
+    }
+
+    fn resume<'a>(&'a self, _lease: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
+        Box::pin(async {
+            let room = self.room;
+            let entries = load_unfinished_turn(&*room.endpoint.store, &room.id).await.ok()?;
+            let entries = entries.unwrap_or_default();
+            let record = PrincipalRecord::of_last_turn(&entries);
+            let (context, guard) = {
+                let mut work = room.work();
+                (work.recovery_context.clone(), work.recovery_guard.take())
+            };
+            let principal = room.principal_of(record, context.as_ref())?;
+            let principal =
+                principal.with_stored_client_tools(client_tools_of(&entries), &room.endpoint);
+            room.restore_chosen_model(&entries);
+            room.endpoint.server.metrics.resumed_turns.inc();
+            let mut command = RoomCommand::resume(principal);
+            command.recovery_guard = guard;
+            match room.prepare_turn(&mut command).await {
+                TurnStart::Ready => self.run(command, None).await,
+                TurnStart::Refused(_) | TurnStart::NotNow => None,
+            }
+        })
+    }
+
+    fn handle<'a>(
+        &'a self,
+        item: InboxItem,
+        _lease: &'a Arc<HeldLease>,
+    ) -> BoxFuture<'a, Option<TurnStatus>> {
+        Box::pin(async move {
+            let room = self.room;
+            if room.endpoint.server.draining.is_cancelled()
+                && matches!(item.body, InboxBody::Message { .. })
+            {
+                return None;
+            }
+            if matches!(item.body, InboxBody::Message { .. }) && room.event_log().needs_new_term() {
+                // The worker that is woken acquires the lease again, and has new numbers for the next turn.
+                room.work().is_woken = true;
+                return None;
+            }
+            let (live, context) = {
+                let mut work = room.work();
+                (work.live.remove(&item.id), work.recovery_context.clone())
+            };
+            let mut live = match live {
+                Some(live) => live,
+                None if item.body == InboxBody::Stop => {
+                    LiveCommand::new(RequestContext::operator(&room.endpoint.auth))
+                }
+                None => {
+                    match (room.principal_of(item.principal.as_ref(), context.as_ref()), &item.body)
+                    {
+                        (Some(principal), _) => LiveCommand::new(
+                            principal.with_stored_client_tools(item.client_tools(), &room.endpoint),
+                        ),
+                        (None, InboxBody::Message { parts, .. }) => {
+                            let (principal, parts) = (item.principal.clone(), parts.clone());
+                            return self.refuse(principal, item, parts, expired_error()).await;
+                        }
+                        // The turn waits until its subject sends a request.
+                        (None, _) => return None,
+                    }
+                }
+            };
+            let mut account = live.request_context.quota_account();
+            if matches!(item.body, InboxBody::Decisions { .. }) {
+                let entries = load_unfinished_turn(&*room.endpoint.store, &room.id).await.ok()?;
+                let entries = entries.unwrap_or_default();
+                // Another principal may decide than the one that has begun the turn.
+                account = match PrincipalRecord::of_last_turn(&entries) {
+                    Some(record) => Some(QuotaAccount::of_record(record)),
+                    None => account.filter(|account| account.subject.is_none()),
+                };
+                room.restore_chosen_model(&entries);
+                if !entries.is_empty()
+                    && let Some(owner) = other_owner(&entries, &live.request_context)
+                {
+                    // The turn goes on for the principal that began it, with its rights and not those of the approver.
+                    let Some(principal) = room.principal_of(owner, context.as_ref()) else {
+                        return reject_decision(room, &item, live.started).await;
+                    };
+                    live.request_context = principal;
+                }
+                if live.request_context.client_tool_definitions().is_empty() {
+                    live.request_context = live
+                        .request_context
+                        .with_stored_client_tools(client_tools_of(&entries), &room.endpoint);
+                }
+            }
+            if item.body == InboxBody::Stop && !self.is_stop_of_open_turn(&item).await.ok()? {
+                // Its turn is over; another one may be open.
+                return load_turn_status(&*room.endpoint.store, &room.id).await.ok();
+            }
+            let mut command = RoomCommand::from_inbox_item(&item, live, &room.endpoint);
+            command.account = account;
+            if command.started.is_none() {
+                report_to_nodes(room, item.id.clone(), command.started_receiver());
+            }
+            match room.prepare_turn(&mut command).await {
+                TurnStart::Ready => self.run(command, Some(item)).await,
+                TurnStart::NotNow => None,
+                TurnStart::Refused(error) => {
+                    let InboxBody::Message { parts, .. } = &item.body else { return None };
+                    let (parts, principal) = (parts.clone(), item.principal.clone());
+                    let reason = TurnError::new(error.kind.clone(), &error.message);
+                    if let Some(started) = command.started.take() {
+                        // The receiver may be dropped.
+                        let _ = started.send(Err(error));
+                    }
+                    self.refuse(principal, item, parts, reason).await
+                }
+            }
+        })
+    }
+
+    fn resumes_paused(&self) -> bool {
+        self.room.work().recovery_guard.is_some()
+    }
+
+    fn before_read(&self) {
+        let mut work = self.room.work();
+        work.is_woken = false;
+        work.stops_next_turn = false;
+    }
+
+    fn may_finish(&self) -> bool {
+        let mut work = self.room.work();
+        if work.is_woken {
+            return false;
+        }
+        work.end();
+        self.is_finished.store(true, Ordering::Relaxed);
+        // Before the next worker can begin a term.
+        self.room.end_term(false);
+        true
+    }
+
+    fn acquire_timeout(&self) -> Duration {
+        match self.room.link {
+            // The other node takes the item, or sends a message when it has released the lease.
+            Some(_) => Duration::ZERO,
+            None => ACQUIRE_TIMEOUT,
+        }
+    }
+}
+
+/// Rejects a decision about a turn whose principal has no valid credential, so that the turn cannot go on for it.
+async fn reject_decision(
+    room: &Arc<Room>,
+    item: &InboxItem,
+    started: StartedSender,
+) -> Option<TurnStatus> {
+    let store = &room.endpoint.store;
+    store.remove_inbox_item(&room.id, item.position).await.ok()?;
+    let message = "the call runs for a person who is signed out: decide when they are back";
+    let error = ErrorResponse::conflict(message);
+    match started {
+        // The client may be gone.
+        Some(started) => drop(started.send(Err(error))),
+        None => room.send_to_nodes(&NodeMessage::Rejected {
+            item: item.id.clone(),
+            status: error.status.as_u16(),
+            error_kind: error.kind.into_owned(),
+            message: error.message,
+        }),
+    }
+    load_turn_status(&**store, &room.id).await.ok()
+}
+
+/// The principal that a turn runs for, if it is another than that of a request; the inner `None` is the operator.
+fn other_owner<'a>(
+    turn: &'a [Entry],
+    context: &RequestContext,
+) -> Option<Option<&'a PrincipalRecord>> {
+    let owner = PrincipalRecord::of_last_turn(turn);
+    let is_same = owner.map(|owner| owner.subject.as_str()) == context.subject();
+    (!is_same).then_some(owner)
+}
+
+/// The definitions of the tools that the client of a turn runs itself.
+fn client_tools_of(turn: &[Entry]) -> &[Value] {
+    let of_message = turn.iter().map(|entry| &*entry.client_tools);
+    of_message.rev().find(|tools| !tools.is_empty()).unwrap_or_default()
+}
+
+/// Reports the outcome of an item to the node that has accepted it.
+fn report_to_nodes(
+    room: &Arc<Room>,
+    item: String,
+    started: oneshot::Receiver<Result<u64, ErrorResponse>>,
+) {
+    let room = Arc::clone(room);
+    tokio::spawn(async move {
+        let message = match started.await {
+            Ok(Ok(seq)) => NodeMessage::Started { item, seq },
+            Ok(Err(error)) => NodeMessage::Rejected {
+                item,
+                status: error.status.as_u16(),
+                error_kind: error.kind.into_owned(),
+                message: error.message,
+            },
+            // It is taken later.
+            Err(_) => return,
+        };
+        room.send_to_nodes(&message);
+    });
+}
+
+impl Room {
+    /// Has the inbox read and an interrupted turn resumed, by a new worker if there is none.
+    pub(crate) fn wake(self: &Arc<Self>) {
+        let mut work = self.work();
+        work.is_woken = true;
+        if std::mem::replace(&mut work.is_working, true) {
+            return;
+        }
+        drop(work);
+        let room = Arc::clone(self);
+        self.endpoint.server.running_turns.spawn(async move {
+            tokio::select! {
+                () = room.run_worker() => return,
+                // Unfinished turns and the inbox are attended to by another process.
+                () = room.endpoint.server.shutdown.cancelled() => {}
+            }
+            room.release_turn().await;
+            let lease = room.work().lease.take();
+            if let Some(lease) = lease {
+                lease.release().await;
+                room.end_term(true);
+                room.endpoint.server.hand_over(&room.id);
+            }
+        });
+    }
+
+    /// Wakes the worker, or the one of the node that holds the lease.
+    pub(super) fn wake_holder(self: &Arc<Self>) {
+        self.work().wakes_holder = true;
+        self.wake();
+    }
+
+    /// Another node has added an item to the inbox.
+    pub(super) fn on_inbox_changed(self: &Arc<Self>) {
+        if self.work().is_working || self.event_log().was_last_holder() {
+            self.inbox_changed.notify_one();
+            self.wake();
+        }
+    }
+
+    /// Returns true if clients of this node wait for commands that another node runs.
+    pub(super) fn has_waiting_commands(&self) -> bool {
+        !self.work().live.is_empty()
+    }
+
+    /// Answers the client of a command that another node has taken.
+    pub(super) fn report_started(&self, item: &str, outcome: Result<u64, ErrorResponse>) {
+        let live = self.work().live.remove(item);
+        if let Some(started) = live.and_then(|live| live.started) {
+            // The client may be gone.
+            let _ = started.send(outcome);
+        }
+    }
+
+    /// Stops to number events, and sends that to the other nodes.
+    ///
+    /// If the turn was interrupted, the step that it was in is repeated, by any node: subscribers of all nodes read a snapshot.
+    pub(super) fn end_term(&self, is_interrupted: bool) {
+        self.update_log(|log| {
+            if let Some(term) = log.end_term() {
+                let newest_seq = log.newest_seq();
+                self.send_to_nodes(&NodeMessage::TermEnded { term, newest_seq, is_interrupted });
+            }
+            match self.link {
+                Some(_) if is_interrupted => log.lose_events(),
+                // The error that interrupted it is delivered first.
+                None if is_interrupted => log.mark_interrupted(),
+                _ => {}
+            }
+        });
+    }
+
+    /// Attends to the conversation once: resumes its interrupted turn, and takes the items of its inbox.
+    async fn run_worker(self: &Arc<Self>) {
+        let endpoint = &self.endpoint;
+        let worker = RoomWorker { room: self, is_finished: AtomicBool::new(false) };
+        let duration = endpoint.server.limits.lease_duration;
+        let attended =
+            attend(&endpoint.store, &self.id, &endpoint.server.node, duration, &worker).await;
+        // The lease was released after that, while the next worker may have begun.
+        if worker.is_finished.into_inner() {
+            return;
+        }
+        if endpoint.server.draining.is_cancelled() {
+            endpoint.server.hand_over(&self.id);
+        }
+        let (live, is_woken) = {
+            let mut work = self.work();
+            work.end();
+            let is_interrupted = std::mem::take(&mut work.is_interrupted) || attended.is_err();
+            // Before the next worker can begin a term.
+            self.end_term(is_interrupted);
+            match attended {
+                Ok(Attended::Done) => (HashMap::new(), work.is_woken),
+                Ok(Attended::Elsewhere) if self.link.is_some() => {
+                    work.is_woken = false;
+                    self.leave_to_holder(&mut work);
+                    (HashMap::new(), false)
+                }
+                // The sweeper tries again later.
+                _ => (std::mem::take(&mut work.live), false),
+            }
+        };
+        if is_woken {
+            self.wake();
+        }
+        if let Err(error) = &attended {
+            if error.is_leased_elsewhere() {
+                endpoint.server.metrics.lost_leases.inc();
+            }
+            tracing::warn!(conversation = self.id, %error, "a conversation cannot be attended to");
+            if self.event_log().turn().running {
+                let error = TurnError::from(StoreError::new(error.to_string()));
+                self.publish(
+                    EndpointEvent::Error { kind: error.kind, message: error.message },
+                    None,
+                );
+            }
+        }
+        self.report_busy(live);
+    }
+
+    /// Has the node that holds the lease read the inbox. Clients whose commands it does not take in time get an error.
+    fn leave_to_holder(self: &Arc<Self>, work: &mut RoomWork) {
+        if std::mem::take(&mut work.wakes_holder) {
+            self.send_to_nodes(&NodeMessage::InboxChanged);
+        }
+        if !work.live.is_empty() && !std::mem::replace(&mut work.is_watching_holder, true) {
+            tokio::spawn(Arc::clone(self).watch_holder());
+        }
+    }
+
+    /// Wakes the node that holds the lease again, while clients of this node wait for it: messages between nodes may be lost.
+    /// Clients that have waited for too long get an error.
+    async fn watch_holder(self: Arc<Self>) {
+        loop {
+            sleep(self.endpoint.server.limits.lease_duration / 3).await;
+            let late: HashMap<String, LiveCommand> = {
+                let mut work = self.work();
+                if work.live.is_empty() {
+                    work.is_watching_holder = false;
+                    return;
+                }
+                if work.is_working {
+                    continue;
+                }
+                let is_late = |live: &mut LiveCommand| live.accepted.elapsed() >= ACQUIRE_TIMEOUT;
+                work.live.extract_if(|_, live| is_late(live)).collect()
+            };
+            self.report_busy(late);
+            self.wake_holder();
+        }
+    }
+
+    /// Answers clients whose commands stay in the inbox, because another process holds the lease.
+    fn report_busy(&self, live: HashMap<String, LiveCommand>) {
+        let reason = StoreError::leased_elsewhere(&self.name).to_string();
+        for started in live.into_values().filter_map(|live| live.started) {
+            // The client may be gone.
+            let _ = started.send(Err(ChatError::Busy { reason: reason.clone() }.into()));
+        }
+    }
+
+    /// Runs the one command of a conversation that is not stored.
+    pub(super) async fn run_unstored(self: Arc<Self>, mut command: RoomCommand) {
+        self.work().running = Some(command.cancel.clone());
+        let run = async {
+            let error = match self.prepare_turn(&mut command).await {
+                TurnStart::Ready => {
+                    self.run_turn(command, None).await;
+                    return;
+                }
+                TurnStart::Refused(error) => error,
+                TurnStart::NotNow => {
+                    ErrorResponse::overloaded("the server is about to end", Duration::ZERO)
+                }
+            };
+            let (kind, message) = (error.kind.into_owned(), error.message);
+            self.publish(EndpointEvent::Error { kind, message }, None);
+        };
+        tokio::select! {
+            () = run => {}
+            () = self.endpoint.server.shutdown.cancelled() => {}
+        }
+        self.work().end();
+    }
+
+    /// Runs a command; returns the status of the turn afterwards, `None` if the store failed.
+    async fn run_turn(
+        self: &Arc<Self>,
+        mut command: RoomCommand,
+        item: Option<InboxItem>,
+    ) -> Option<TurnStatus> {
+        let reservation = command.reservation.take();
+        let permit = reservation.as_ref().and_then(|it| it.permit.as_ref()).map(Arc::downgrade);
+        self.work().reservation = reservation;
+        let to = self.endpoint.event_recipient(command.peer.as_ref());
+        let turn = crate::conversation::turn::run_command(self, command, item);
+        let turn = TurnPermit::run_turn(permit.unwrap_or_default(), turn);
+        let status = AssertUnwindSafe(turn).catch_unwind().await;
+        let status = status.unwrap_or_else(|_| {
+            tracing::error!(conversation = self.id, "a handler of the endpoint panicked");
+            let TurnError { kind, message, .. } = TurnError::of_panic();
+            self.publish(EndpointEvent::Error { kind, message }, to);
+            CommandStatus::Unknown
+        });
+        self.event_log().end_turn();
+        self.release_turn().await;
+        let status = match status {
+            CommandStatus::Turn(status) => return Some(status),
+            CommandStatus::StoreFailed => return None,
+            CommandStatus::Unknown if self.unstored.is_some() => return None,
+            // An interrupted turn must not wait behind decisions that nothing takes.
+            CommandStatus::Rejected => {
+                return load_turn_status(&*self.endpoint.store, &self.id).await.ok();
+            }
+            CommandStatus::Unknown => load_turn_status(&*self.endpoint.store, &self.id).await,
+        };
+        // A turn that failed and is not over is resumed later, not at once.
+        status.ok().filter(|status| *status != TurnStatus::Running)
+    }
+
+    /// Stops the running or paused turn, or one that an earlier process left unfinished; returns false if there was none.
+    ///
+    /// The stop is stored when this returns: a process that ends before the turn does is no way around it.
+    pub(crate) async fn stop_turn(self: &Arc<Self>) -> Result<bool, StoreError> {
+        let (running, current) = {
+            let work = self.work();
+            (work.running.clone(), work.current_item.clone())
+        };
+        let store = &self.endpoint.store;
+        let entries = match self.unstored {
+            Some(_) => None,
+            None => load_unfinished_turn(&**store, &self.id).await?,
+        };
+        let is_open = entries.is_some();
+        if running.is_none() && !is_open && self.event_log().pending().is_empty() {
+            return Ok(false);
+        }
+        if self.unstored.is_none() {
+            let entries = entries.unwrap_or_default();
+            let turn = open_turn_messages(&entries).next_back();
+            // A turn that has just begun is not in the journal yet.
+            let turn = turn.map(str::to_owned).or_else(|| current.filter(|_| !is_open));
+            let item = match turn {
+                Some(turn) => InboxItem::stop(&turn, unix_millis_now()),
+                None => InboxItem::new(random_id()?, unix_millis_now(), InboxBody::Stop),
+            };
+            store.push_inbox(&self.id, &item, usize::MAX).await?;
+        }
+        {
+            let mut work = self.work();
+            // A worker that is about to resume the turn has read the inbox already.
+            match (running, &self.link) {
+                (Some(running), _) => running.cancel(),
+                // A turn that begins meanwhile ends only if the stop is still in the inbox then.
+                (None, Some(_)) => self.inbox_changed.notify_one(),
+                (None, None) => match &work.running {
+                    Some(running) => running.cancel(),
+                    None => work.stops_next_turn = true,
+                },
+            }
+        }
+        self.wake_holder();
+        Ok(true)
+    }
+}

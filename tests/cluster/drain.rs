@@ -1,0 +1,95 @@
+//! A node that drains answers the requests that it has, and the balancer sends new ones elsewhere.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::history;
+use super::http::{self, Response};
+use super::nodes::{Cluster, ClusterSettings};
+
+/// A request that has not begun after this time does not begin.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long each request takes: longer than the balancer takes to notice that a node is away.
+const REQUEST_MILLIS: u64 = 3_000;
+
+fn post(address: SocketAddr, path: &str, body: &Value) -> Response {
+    http::send(address, "POST", path, &body.to_string()).unwrap()
+}
+
+fn call_tool(address: SocketAddr, tool: &str, order: &str) -> Response {
+    post(address, &format!("/api/tools/{tool}"), &json!({ "arguments": { "order": order } }))
+}
+
+fn complete(address: SocketAddr, order: &str) -> Response {
+    let message = json!({ "role": "user", "content": format!("look {order}") });
+    let body = json!({ "model": "paced", "messages": [message] });
+    post(address, "/v1/chat/completions", &body)
+}
+
+/// Waits until the tools have had so many effects.
+fn wait_for_effects(cluster: &Cluster, count: usize) {
+    let began = Instant::now();
+    while history::read_effects(&cluster.effects()).len() < count {
+        assert!(began.elapsed() < TIMEOUT, "the requests do not begin");
+        thread::park_timeout(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_node_that_drains_answers_the_requests_that_it_has() {
+    let variables = vec![
+        ("CLUSTER_ARCHIVE_MILLIS", REQUEST_MILLIS.to_string()),
+        // An answer has at least as many pieces.
+        ("CLUSTER_PIECE_MILLIS", (REQUEST_MILLIS / 15).to_string()),
+        ("CLUSTER_GRACE_MILLIS", "30000".to_owned()),
+    ];
+    let settings = ClusterSettings { variables, ..ClusterSettings::default() };
+    let Some(mut cluster) = Cluster::start(settings) else {
+        return;
+    };
+    let (address, nodes) = (cluster.address(), cluster.nodes.len());
+    // In turn, each node receives one of each kind: a call, which is no turn, and a completion.
+    let calls: Vec<_> = (0..nodes)
+        .map(|n| thread::spawn(move || call_tool(address, "archive", &format!("call.{n}"))))
+        .collect();
+    wait_for_effects(&cluster, nodes);
+    let completions: Vec<_> = (0..nodes)
+        .map(|n| thread::spawn(move || complete(address, &format!("completion.{n}"))))
+        .collect();
+    wait_for_effects(&cluster, 2 * nodes);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let is_over = &is_over;
+        // Meanwhile no request is rejected.
+        let others = scope.spawn(move || {
+            let mut count = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let response = call_tool(address, "look", &format!("other.{count}"));
+                assert_eq!(response.status, 200, "request {count}: {:?}", response.body);
+                count += 1;
+            }
+            count
+        });
+        let status = cluster.terminate(0);
+        is_over.store(true, Ordering::Relaxed);
+        assert!(status.success(), "{status}\n{}", cluster.log_of(0));
+        assert!(others.join().unwrap() > 0);
+    });
+    for call in calls {
+        let response = call.join().unwrap();
+        assert_eq!(response.status, 200, "{:?}", response.body);
+        assert_eq!(response.json().expect("a whole response")["outcome"], "ok");
+    }
+    for completion in completions {
+        let response = completion.join().unwrap();
+        assert_eq!(response.status, 200, "{:?}", response.body);
+        let answer =
+            &response.json().expect("a whole response")["choices"][0]["message"]["content"];
+        assert!(answer.as_str().is_some_and(|it| it.contains("is answered")), "{answer}");
+    }
+}

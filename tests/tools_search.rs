@@ -1,0 +1,131 @@
+//! `toolwright tools search`.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// Runs `tools search` with a text on stdin: exit code, stdout, stderr.
+fn search(arguments: &[&str], stdin: &str) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+    command.args(["tools", "search"]).args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that reads nothing may have ended.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn schema() -> Value {
+    json!({"type": "object", "properties": {"city": {"type": "string"}}})
+}
+
+/// The same two tools in the shape of each provider.
+fn shapes() -> Vec<Value> {
+    let tools = [
+        ("get.forecast", "Returns the weather forecast.\nUp to ten days."),
+        ("book_flight", "Books a flight."),
+    ];
+    let each = |shape: fn(&str, &str) -> Value| -> Vec<Value> {
+        tools.iter().map(|(name, description)| shape(name, description)).collect()
+    };
+    let openai = each(|name, description| {
+        let function = json!({"name": name, "description": description, "parameters": schema()});
+        json!({"type": "function", "function": function})
+    });
+    let anthropic = each(
+        |name, description| json!({"name": name, "description": description, "input_schema": schema()}),
+    );
+    let gemini = each(
+        |name, description| json!({"name": name, "description": description, "parameters": schema()}),
+    );
+    let mcp = each(
+        |name, description| json!({"name": name, "description": description, "inputSchema": schema()}),
+    );
+    vec![
+        json!(openai),
+        json!({"model": "any", "tools": openai}),
+        json!(anthropic),
+        json!([{"functionDeclarations": gemini}]),
+        json!({"tools": mcp}),
+    ]
+}
+
+#[test]
+fn the_best_tool_comes_first_with_its_score_and_first_line() {
+    let definitions = shapes()[0].to_string();
+    let (code, out, err) = search(&["--in", "-", "-k", "1", "wether in Oslo"], &definitions);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let (score, rest) = out.trim().split_once("  ").unwrap();
+    assert!(score.parse::<f32>().unwrap() > 0.0, "{out}");
+    assert_eq!(rest, "get.forecast  Returns the weather forecast.");
+}
+
+#[test]
+fn json_is_an_array_of_names_and_scores_for_every_shape() {
+    for definitions in shapes() {
+        let (code, out, err) =
+            search(&["--in", "-", "--json", "a", "flight"], &definitions.to_string());
+        assert_eq!(code, Some(0), "{err}");
+        let found: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(found.as_array().unwrap().len(), 1, "{out}");
+        assert_eq!(found[0]["name"], "book_flight");
+        assert!(found[0]["score"].as_f64().unwrap() > 0.0);
+        assert_eq!(found[0].as_object().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn nothing_found_is_an_empty_array_or_advice() {
+    let definitions = shapes()[0].to_string();
+    let found = search(&["--in", "-", "--json", "zebra"], &definitions);
+    assert_eq!(found, (Some(0), "[]\n".to_owned(), String::new()));
+    let (code, out, err) = search(&["--in", "-", "zebra"], &definitions);
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert!(err.contains("no tool matches"), "{err}");
+}
+
+#[test]
+fn without_a_file_the_linked_tools_are_searched() {
+    let (code, out, err) = search(&["--json", "what time is it in Tokyo"], "");
+    assert_eq!(code, Some(0), "{err}");
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(found[0]["name"], "get_city_time");
+}
+
+#[test]
+fn a_definition_that_cannot_be_read_is_reported_and_the_others_are_searched() {
+    let definitions = json!([
+        {"name": "good", "description": "Sings.", "input_schema": schema()},
+        {"name": "bad", "description": "Sings.", "input_schema": {"type": "strng"}},
+    ]);
+    let (code, out, err) = search(&["--in", "-", "--json", "sing"], &definitions.to_string());
+    assert_eq!(code, Some(0));
+    assert!(out.contains("good") && !out.contains("bad"), "{out}");
+    assert!(err.starts_with("-: /1/input_schema/type: "), "{err}");
+}
+
+#[test]
+fn mistakes_are_errors_that_name_the_file() {
+    let (code, out, err) = search(&["--in", "no-such-file.json", "x"], "");
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(err.starts_with("error: no-such-file.json: "), "{err}");
+    let (code, _, err) = search(&["--in", "-", "x"], "not json");
+    assert!(code == Some(2) && err.contains("error: -: "), "{err}");
+    let (code, _, err) = search(&["--in", "-", "x"], "[]");
+    assert!(code != Some(0) && err.contains("error: "), "{err}");
+    for wrong in [&["-k", "0", "x"][..], &["-k", "many", "x"], &[]] {
+        assert_eq!(search(wrong, "").0, Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn help_teaches_by_example() {
+    let (code, out, _) = search(&["--help"], "");
+    assert_eq!(code, Some(0));
+    assert!(out.contains("tools search --in tools.json -k 3 'book a flight'"), "{out}");
+}
