@@ -70,8 +70,8 @@ fn unpaced() -> Vec<(&'static str, String)> {
 fn compare(duration: Duration) {
     for load in [Load::Streams, Load::Calls] {
         let mut best: [Option<LoadResult>; ROWS.len()] = [const { None }; ROWS.len()];
-        for _ in 0..ROUNDS {
-            for ((_, nodes, bus), best) in ROWS.iter().zip(&mut best) {
+        for round in 1..=ROUNDS {
+            for ((name, nodes, bus), best) in ROWS.iter().zip(&mut best) {
                 let settings = ClusterSettings {
                     nodes: *nodes,
                     program: Program::Test,
@@ -82,6 +82,8 @@ fn compare(duration: Duration) {
                 };
                 let Some(cluster) = Cluster::start(settings) else { return };
                 let result = load.run(&cluster, 0, duration);
+                let turns = result.turns;
+                eprintln!("{load:?}, round {round} of {ROUNDS}, {name}: {turns} turns");
                 if best.as_ref().is_none_or(|best| result.cpu_per_turn() < best.cpu_per_turn()) {
                     *best = Some(result);
                 }

@@ -32,7 +32,6 @@ mod selection;
 mod stores;
 mod streaming;
 mod support;
-mod telemetry;
 mod tool_search;
 mod turns;
 mod windows;

@@ -1,19 +1,22 @@
 //! The spans of a turn, which contain no messages.
+//!
+//! A binary with one test: `tracing` caches whether anything listens to a span when the span is first
+//! reached, and a test beside this one could reach it in the moment before the recorder is there.
+
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use toolwright::ToolError;
-use toolwright::chat::{ModelErrorKind, ModelId};
+use toolwright::chat::{Chat, ModelErrorKind, ModelId};
 use toolwright::testing::ScriptedModel;
+use toolwright::{Invoker, Registry, Tool, ToolError};
 use tracing::field::{Field, Visit};
 use tracing::instrument::WithSubscriber as _;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
-
-use crate::support::{Log, chat, failing_tool, write};
 
 /// Keeps the fields of every span, and of every event.
 #[derive(Clone, Default)]
@@ -95,14 +98,17 @@ impl Recorder {
 
 #[tokio::test]
 async fn a_turn_has_spans_with_the_conventional_names_and_no_messages() {
-    let log = Log::default();
     let model = ScriptedModel::new()
         .with_id(ModelId::new("vendor", "big"))
         .calls_all([("write", r#"{"n": 8675309}"#), ("guarded", r#"{"surprise": 8675309}"#)])
         .replies("The answer is 8675309.")
         .fails(ModelErrorKind::Auth, "sk-secret-8675309");
-    let guarded = failing_tool("guarded", || ToolError::failed("password=8675309"));
-    let chat = chat(model, vec![write(&log), guarded]);
+    let write = Tool::builder("write", "Writes.").param::<i64>("n", "Which.");
+    let write = write.run(|args, _| args.get::<i64>("n")).unwrap();
+    let guarded = Tool::builder("guarded", "Fails.");
+    let guarded = guarded.run(|_, _| Err::<(), _>(ToolError::failed("password=8675309"))).unwrap();
+    let invoker = Invoker::new(Registry::of([write, guarded]).unwrap()).unwrap();
+    let chat = Chat::builder(&invoker, model).build();
     let recorder = Recorder::default();
     let turn = async {
         let ask = || chat.message().conversation("room").system("Keep 8675309 to yourself.");
@@ -135,7 +141,6 @@ async fn a_turn_has_spans_with_the_conventional_names_and_no_messages() {
     assert_eq!(write["gen_ai.tool.call.id"], "call_0_0");
     assert_eq!(write["outcome"], "ok");
 
-    assert_eq!(log.lines(), ["write 8675309"]);
     let everything = recorder.everything();
     assert!(!everything.contains("8675309"), "{everything}");
 }
