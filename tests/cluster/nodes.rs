@@ -117,8 +117,8 @@ impl Drop for Cluster {
         let kept = real::root().join("target/tmp/cluster");
         let _ = std::fs::remove_dir_all(&kept);
         std::fs::create_dir_all(&kept).unwrap();
-        for n in 0..self.nodes.len() {
-            let log = format!("node{n}.log");
+        let nodes = (0..self.nodes.len()).map(|n| format!("node{n}.log"));
+        for log in nodes.chain(["haproxy.log".to_owned()]) {
             let _ = std::fs::copy(self.directory.path().join(&log), kept.join(&log));
         }
         let url = self.postgres.url("postgres");

@@ -79,6 +79,8 @@ pub async fn serve_http1<F: Future<Output = Response> + Send>(
     let mut connection = pin!(connection);
     // The error of a broken connection concerns its client only.
     tokio::select! {
+        // First, so that a request which has already arrived is read, and answered.
+        biased;
         _ = &mut connection => {}
         () = shutdown.cancelled() => {
             connection.as_mut().graceful_shutdown();

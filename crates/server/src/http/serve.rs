@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use toolwright_mcp::__internal::{accept_connections, serve_http1};
 use toolwright_mcp::McpServer;
@@ -28,6 +28,9 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a node that drains waits for the next check of its balancer, which sends its requests elsewhere from then on.
 const DRAIN_NOTICE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a node goes on after that check: requests that the balancer sent before are still on their way.
+const DRAIN_SETTLE_TIME: Duration = Duration::from_millis(200);
 
 /// Why [`Server::serve`] failed.
 #[derive(Debug, thiserror::Error)]
@@ -128,6 +131,7 @@ impl Server {
             if self.state.is_checked.load(Ordering::Relaxed) {
                 let noticed = self.state.drain_noticed.notified();
                 let _ = timeout(DRAIN_NOTICE_TIMEOUT, noticed).await;
+                sleep(DRAIN_SETTLE_TIME).await;
             }
         };
         let turns = async { tokio::join!(noticed, self.state.running_turns.wait()) };
