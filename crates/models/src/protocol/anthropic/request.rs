@@ -21,7 +21,7 @@ const MIN_THINKING_BUDGET: u32 = 1_024;
 pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
     let traits = ModelTraits::for_model(model);
     let options = &request.options;
-    let messages = messages::messages(&request.messages, tools, traits.requires_signature);
+    let messages = messages::messages(request, tools, traits.requires_signature);
     let definitions = tool_definitions(request, tools);
     let choice = tool_choice(&request.tool_choice, tools).filter(|_| !definitions.is_empty());
     let forced = choice.is_some() && request.tool_choice != ToolChoice::None;
@@ -72,7 +72,7 @@ fn system_blocks(request: &ModelRequest) -> Option<Value> {
     Some(vec![block].into())
 }
 
-/// The tools, then the hosted tools.
+/// The tools, then the hosted tools, then the deferred ones, which are no part of the cached prefix.
 fn tool_definitions(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     let mut definitions = tools.definitions().to_vec();
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
@@ -86,6 +86,7 @@ fn tool_definitions(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     if let Some(last) = definitions.last_mut() {
         set_cache_control(last);
     }
+    definitions.extend_from_slice(tools.deferred_definitions());
     definitions
 }
 
