@@ -32,6 +32,7 @@ pub(crate) fn all(
     let plain = plain.map(|(name, request)| (name.to_owned(), request));
     let mut all = Vec::from(plain);
     all.extend(replayed(vendor, past));
+    all.extend(native_searches(model, past));
     all.extend(choices(vendor, model));
     all.extend(hosted(model));
     all.extend(response_formats());
@@ -78,6 +79,25 @@ fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> 
     scenarios.push(("moved-thinking".to_owned(), thoughtful));
     moved.push(user("Thank you."));
     scenarios.push(("moved".to_owned(), request_with_tools(moved)));
+    scenarios
+}
+
+/// Searches for tools, where the vendor loads what they find; and elsewhere, where they are ordinary calls.
+fn native_searches(model: &dyn Model, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> {
+    let moved =
+        past.iter().flat_map(|(_, step)| [user("Go.")].into_iter().chain(answered(step.clone())));
+    let moved: Vec<Message> = moved.chain([user("Thank you.")]).collect();
+    let mut scenarios = Vec::new();
+    for (name, messages) in
+        [("hello", vec![user("Hello!")]), ("found", history::searches()), ("moved", moved)]
+    {
+        let mut request = request_with_messages(messages);
+        match model.tool_deferral() {
+            Some(_) => tools::defer_all(&mut request),
+            None => request.tools = tools::all(),
+        }
+        scenarios.push((format!("searched-{name}"), request));
+    }
     scenarios
 }
 
