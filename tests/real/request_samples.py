@@ -85,7 +85,7 @@ GOOD = {
         ],
         "tools": [
             {"name": "t", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}},
-            {"type": "web_search_20250305", "name": "web_search"},
+            {"type": "web_search_20260318", "name": "web_search", "allowed_callers": ["direct"]},
             {"name": "u", "input_schema": SCHEMA, "defer_loading": True},
         ],
         "tool_choice": {"type": "tool", "name": "t"},
@@ -199,6 +199,8 @@ BAD = [
     ("a thought without its signature", "anthropic", ["messages", 1, "content", 0, "signature"]),
     ("an input as text", "anthropic", ["messages", 1, "content", 1, "input"], "{}"),
     ("another vendor's search", "anthropic", ["tools", 1, "type"], "web_search_2025_08_26"),
+    ("a search by nobody", "anthropic", ["tools", 1, "allowed_callers"], ["user"]),
+    ("a search of a day without one", "anthropic", ["tools", 1, "type"], "web_search_20260319"),
     ("a result of another call", "anthropic", ["messages", 2, "content", 0, "tool_use_id"], "b"),
     ("a call without its result", "anthropic", ["messages", 2, "content", 0]),
     ("a result that does not come first", "anthropic", ["messages", 2, "content"], [TEXT, RESULT]),

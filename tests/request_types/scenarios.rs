@@ -146,7 +146,14 @@ fn settings(rows: &[(&str, &str)]) -> Config {
 
 /// Web search with and without a location, in every variant of the vendors.
 fn searches() -> Vec<HostedTool> {
-    let kinds = ["default", "web_search", "web_search_2025_08_26", "web_search_20250305"];
+    let kinds = [
+        "default",
+        "web_search",
+        "web_search_2025_08_26",
+        "web_search_20250305",
+        "web_search_20260209",
+        "web_search_20260318",
+    ];
     let place = [
         ("WebSearchTool.city", "Oslo"),
         ("WebSearchTool.country", "NO"),
