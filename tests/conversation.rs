@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
-use toolwright::chat::{Chat, ChatError, ChatEvent, Model, ModelErrorKind, TurnEnd};
-use toolwright::models::{Timeouts, Vendor};
+use toolwright::chat::{
+    Chat, ChatError, ChatEvent, Model, ModelErrorKind, ToolSearchMode, TurnEnd,
+};
+use toolwright::models::{ModelBuilder, Timeouts, Vendor};
 use toolwright::testing::ScriptedModel;
 use toolwright::{ApprovalDecision, ApprovalRequest, Approver, Invoker, Outcome, Registry, Secret};
 
@@ -53,11 +55,14 @@ fn chat(model: impl Model) -> Chat {
 }
 
 fn vendor(vendor: &str, mock: &Aimock, path: &str) -> Arc<dyn Model> {
+    model(vendor, "test-model", mock, path).build().unwrap()
+}
+
+fn model(vendor: &str, name: &str, mock: &Aimock, path: &str) -> ModelBuilder {
     let vendor = Vendor::by_name(vendor).unwrap();
     let base = format!("http://{}{path}", mock.address);
-    let model = vendor.model("test-model").api_key(Secret::new("made-up"));
-    let patience = Timeouts::default();
-    model.base_url(base).timeouts(patience).build().unwrap()
+    let model = vendor.model(name).api_key(Secret::new("made-up"));
+    model.base_url(base).timeouts(Timeouts::default())
 }
 
 async fn run_conversation(who: &str, model: impl Model) {
@@ -126,6 +131,42 @@ async fn every_protocol_runs_parallel_calls_against_a_mock_of_its_vendor() {
         assert!(texts.iter().any(|text| text.starts_with("Paris: ")));
         assert!(texts.iter().any(|text| text.starts_with("London: ")));
         assert_eq!(response.text(), "Paris is warmer than London.", "{name}");
+    }
+}
+
+/// The mock passes over the vendors' own searches and deferred tools: its models call `search_tools`, and then the tool by its
+/// name.
+#[tokio::test]
+async fn every_protocol_searches_for_its_tools_against_a_mock_of_its_vendor() {
+    let native = [
+        ("openai", "gpt-5.4", "/v1", r#""type":"tool_search_output""#),
+        ("anthropic", "claude-sonnet-5", "", r#""type":"tool_reference""#),
+    ];
+    let others = PROTOCOLS.map(|(name, path)| (name, "test-model", path, r#""call_tool""#));
+    for (vendor, name, path, sent) in native.into_iter().chain(others) {
+        let Some(mock) = Aimock::start() else { return };
+        let model = model(vendor, name, &mock, path).native_tool_search(true).build().unwrap();
+        let registry = Registry::discover().unwrap();
+        let chat = Chat::builder(&Invoker::new(&registry).unwrap(), model);
+        let chat = chat.tool_search(ToolSearchMode::On).build();
+        let mut events = chat.message().user("Find a tool for Oslo").stream();
+        let mut bodies = Vec::new();
+        while let Some(event) = events.next().await {
+            let event = event.unwrap_or_else(|error| panic!("{vendor} {name}: {error:?}"));
+            if let ChatEvent::RequestSent { body } = event {
+                bodies.push(body);
+            }
+        }
+        let response = events.into_response().unwrap();
+        let results = response.results();
+        let called: Vec<&str> = results.iter().map(|result| result.tool.as_str()).collect();
+        assert_eq!(called, ["search_tools", "get_weather"], "{vendor} {name}");
+        assert!(results[1].text().starts_with("Oslo: "), "{vendor} {name}: {results:?}");
+        assert_eq!(response.text(), "That is the weather in Oslo.");
+        assert_eq!(bodies.len(), 3, "{vendor} {name}");
+        assert!(bodies[2].contains(sent), "{vendor} {name}: {}", bodies[2]);
+        let has_gateway = bodies[2].contains(r#""call_tool""#);
+        assert_eq!(has_gateway, name == "test-model", "{vendor} {name}: {}", bodies[2]);
     }
 }
 

@@ -25,7 +25,7 @@ mod tools;
 
 /// The models of vendors whose requests depend on the model; all others get an arbitrary name.
 const MODELS: &[(&str, &[&str])] = &[
-    ("openai", &["gpt-5", "gpt-4o"]),
+    ("openai", &["gpt-5", "gpt-5.4", "gpt-4o"]),
     (
         "anthropic",
         &["claude-3-haiku-20240307", "claude-sonnet-4-5", "claude-opus-4-6", "claude-sonnet-5"],

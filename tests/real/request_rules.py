@@ -41,6 +41,10 @@ def chat(body):
     yield from unanswered(waiting)
 
 
+# Items of the client that answer those of the model.
+OUTPUTS = ("function_call_output", "tool_search_output", "mcp_approval_response")
+
+
 def responses(body):
     tools = body.get("tools", [])
     names = [tool["name"] for tool in tools if tool["type"] == "function"]
@@ -57,6 +61,9 @@ def responses(body):
             yield from known(kind, [tool["type"] for tool in tools])
     if form := body.get("text", {}).get("format"):
         yield from spelt([form["name"]])
+    searches = [tool for tool in tools if tool["type"] == "tool_search"]
+    if len(searches) > 1:
+        yield "two tools that search"
     calls, results, asked, decided = [], [], [], []
     items = body["input"]
     if not items:
@@ -72,12 +79,26 @@ def responses(body):
                 results.append(item["call_id"])
                 if item["call_id"] not in calls:
                     yield f"a result before its call: {item['call_id']}"
+            # A search that the vendor ran itself has no id, and needs none.
+            case "tool_search_call" if item["execution"] == "client":
+                calls.append(item["call_id"])
+                if not any(search.get("execution") == "client" for search in searches):
+                    yield "a search that is not offered"
+            case "tool_search_output" if item["execution"] == "client":
+                results.append(item["call_id"])
+                if item["call_id"] not in calls:
+                    yield f"a result before its call: {item['call_id']}"
+                names = [tool["name"] for tool in item["tools"]]
+                yield from unique(names, "found tool")
+                yield from spelt(names)
+                if not all(tool.get("defer_loading") for tool in item["tools"]):
+                    yield "a found tool that is not deferred"
             case "mcp_approval_request":
                 asked.append(item["id"])
             case "mcp_approval_response":
                 decided.append(item["approval_request_id"])
             case "reasoning":
-                if after.get("type", "message") in ("function_call_output", "mcp_approval_response") or not after:
+                if after.get("type", "message") in OUTPUTS or not after:
                     yield "reasoning that nothing follows"
                 if after.get("role") == "user":
                     yield "reasoning that only a person follows"
@@ -100,10 +121,15 @@ def anthropic(body):
     names = [tool["name"] for tool in tools if "name" in tool]
     yield from unique(names, "tool")
     yield from spelt(names)
+    deferred = {tool["name"] for tool in tools if tool.get("defer_loading")}
     if body.get("tool_choice", {}).get("type") == "tool":
-        yield from known(body["tool_choice"]["name"], names)
+        yield from known(body["tool_choice"]["name"], [name for name in names if name not in deferred])
     if "tool_choice" in body and not tools:
         yield "a choice of no tools"
+    if tools and len(deferred) == len(tools):
+        yield "tools that are all deferred"
+    if any(tool.get("defer_loading") and "cache_control" in tool for tool in tools):
+        yield "a cache mark on a deferred tool"
     servers = [server["name"] for server in body.get("mcp_servers", [])]
     sets = [tool["mcp_server_name"] for tool in tools if tool.get("type") == "mcp_toolset"]
     if servers != sets or len(set(servers)) < len(servers):
@@ -131,6 +157,11 @@ def anthropic(body):
             yield f"calls {waiting} and results {results} differ"
         if "tool_result" in kinds[len(results) :]:
             yield "results that do not come first"
+        for inner in (block.get("content", []) for block in blocks if block["type"] == "tool_result"):
+            found = [it["tool_name"] for it in inner if isinstance(it, dict) and it["type"] == "tool_reference"]
+            if found and len(found) < len(inner):
+                yield "a reference beside other content"
+            yield from (f"a reference to no deferred tool: {name}" for name in found if name not in deferred)
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
         ids += waiting
         yield from spelt(block["name"] for block in blocks if block["type"] == "tool_use")

@@ -5,6 +5,8 @@ HELLO = {"role": "user", "content": "Hello"}
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cG5n"}}
 TEXT = {"type": "text", "text": "Well?"}
 RESULT = {"type": "tool_result", "tool_use_id": "a"}
+FOUND = {"type": "function", "name": "u", "parameters": SCHEMA, "strict": False, "defer_loading": True}
+REFERENCE = {"type": "tool_reference", "tool_name": "u"}
 
 # One good body per type, with a call and its result; then mistakes: what, in which body, where, and the value put there
 # (none: it is taken away).
@@ -20,11 +22,14 @@ GOOD = {
             {"type": "mcp_approval_request", "id": "q", "server_label": "s", "name": "n", "arguments": "{}"},
             {"type": "function_call_output", "call_id": "a", "output": "wet"},
             {"type": "mcp_approval_response", "approval_request_id": "q", "approve": True},
+            {"type": "tool_search_call", "call_id": "b", "execution": "client", "arguments": {"query": "q"}},
+            {"type": "tool_search_output", "call_id": "b", "execution": "client", "tools": [FOUND]},
         ],
         "tools": [
             {"type": "function", "name": "t", "parameters": SCHEMA, "strict": True},
             {"type": "web_search", "user_location": {"type": "approximate", "city": "Oslo"}},
             {"type": "mcp", "server_label": "s", "server_url": "https://s.example", "require_approval": "always"},
+            {"type": "tool_search", "execution": "client", "description": "d", "parameters": SCHEMA},
         ],
         "tool_choice": {"type": "function", "name": "t"},
         "text": {"format": {"type": "json_schema", "name": "form", "schema": SCHEMA, "strict": True}},
@@ -66,17 +71,23 @@ GOOD = {
                 "content": [
                     {"type": "thinking", "thinking": "Hm.", "signature": "s"},
                     {"type": "tool_use", "id": "a", "name": "t", "input": {}},
+                    {"type": "tool_use", "id": "b", "name": "t", "input": {}},
                 ],
             },
             {
                 "role": "user",
                 "content": [
                     {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "wet"}]},
+                    {"type": "tool_result", "tool_use_id": "b", "content": [REFERENCE]},
                     {"type": "text", "text": "Well?"},
                 ],
             },
         ],
-        "tools": [{"name": "t", "input_schema": SCHEMA}, {"type": "web_search_20250305", "name": "web_search"}],
+        "tools": [
+            {"name": "t", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}},
+            {"type": "web_search_20260318", "name": "web_search", "allowed_callers": ["direct"]},
+            {"name": "u", "input_schema": SCHEMA, "defer_loading": True},
+        ],
         "tool_choice": {"type": "tool", "name": "t"},
         "thinking": {"type": "enabled", "budget_tokens": 2000},
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
@@ -146,6 +157,20 @@ BAD = [
     ("a choice that is not offered", "openai", ["tool_choice", "name"], "u"),
     ("a choice of a server that is not there", "openai", ["tool_choice"], {"type": "mcp", "server_label": "u"}),
     ("a form with a long name", "openai", ["text", "format", "name"], "n" * 65),
+    ("a search by nobody", "openai", ["tools", 3, "execution"], "user"),
+    ("an unknown key of a search", "openai", ["tools", 3, "name"], "search"),
+    ("a search that is not offered", "openai", ["tools", 3], {"type": "web_search"}),
+    ("a search that was not run here", "openai", ["tools", 3, "execution"], "server"),
+    ("a search without arguments", "openai", ["input", 6, "arguments"]),
+    ("a search without its output", "openai", ["input", 7], HELLO),
+    ("an output of another search", "openai", ["input", 7, "call_id"], "c"),
+    ("an output without a search", "openai", ["input", 6], HELLO),
+    ("an output that is text", "openai", ["input", 7, "tools"], "u"),
+    ("a found tool of no kind", "openai", ["input", 7, "tools", 0, "type"], "tool"),
+    ("a found tool without strictness", "openai", ["input", 7, "tools", 0, "strict"]),
+    ("a found tool that is not deferred", "openai", ["input", 7, "tools", 0, "defer_loading"]),
+    ("a found tool with a space", "openai", ["input", 7, "tools", 0, "name"], "u v"),
+    ("a tool found twice", "openai", ["input", 7, "tools"], [FOUND, FOUND]),
     ("an unknown key", "openai-chat", ["max_output_tokens"], 9),
     ("an unknown key of a message", "openai-chat", ["messages", 1, "extra"], 1),
     ("an extension of another vendor", "openai-chat", ["messages", 2, "reasoning_content"], "Hm."),
@@ -174,6 +199,8 @@ BAD = [
     ("a thought without its signature", "anthropic", ["messages", 1, "content", 0, "signature"]),
     ("an input as text", "anthropic", ["messages", 1, "content", 1, "input"], "{}"),
     ("another vendor's search", "anthropic", ["tools", 1, "type"], "web_search_2025_08_26"),
+    ("a search by nobody", "anthropic", ["tools", 1, "allowed_callers"], ["user"]),
+    ("a search of a day without one", "anthropic", ["tools", 1, "type"], "web_search_20260319"),
     ("a result of another call", "anthropic", ["messages", 2, "content", 0, "tool_use_id"], "b"),
     ("a call without its result", "anthropic", ["messages", 2, "content", 0]),
     ("a result that does not come first", "anthropic", ["messages", 2, "content"], [TEXT, RESULT]),
@@ -185,6 +212,14 @@ BAD = [
     ("thinking and sampling", "anthropic", ["temperature"], 0.5),
     ("a name with a dot", "anthropic", ["tools", 0, "name"], "t.u"),
     ("a choice that is not offered", "anthropic", ["tool_choice", "name"], "u"),
+    ("a reference to no tool", "anthropic", ["messages", 2, "content", 1, "content", 0, "tool_name"], "v"),
+    ("a reference to a loaded tool", "anthropic", ["tools", 2, "defer_loading"]),
+    ("a reference beside a text", "anthropic", ["messages", 2, "content", 1, "content"], [REFERENCE, TEXT]),
+    ("a reference without a name", "anthropic", ["messages", 2, "content", 1, "content", 0, "tool_name"]),
+    ("an unknown key of a reference", "anthropic", ["messages", 2, "content", 1, "content", 0, "name"], "u"),
+    ("a deferral as text", "anthropic", ["tools", 2, "defer_loading"], "true"),
+    ("a cache mark on a deferred tool", "anthropic", ["tools", 2, "cache_control"], {"type": "ephemeral"}),
+    ("only deferred tools", "anthropic", ["tools"], [{"name": "u", "input_schema": SCHEMA, "defer_loading": True}]),
     ("a server without an address", "anthropic-beta", ["mcp_servers", 0, "url"]),
     ("a server without its tools", "anthropic-beta", ["tools", 0, "mcp_server_name"], "r"),
     ("an unknown key", "gemini", ["model"], "m"),

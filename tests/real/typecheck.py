@@ -133,9 +133,9 @@ def check(folder):
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 # One good tool per type; then mistakes: what, in which tool, where, and the value put there (none: it is taken away).
 GOOD = {
-    "openai": {"type": "function", "name": "t", "parameters": SCHEMA, "strict": True},
+    "openai": {"type": "function", "name": "t", "parameters": SCHEMA, "strict": True, "defer_loading": True},
     "groq": {"type": "function", "function": {"name": "t", "description": "d", "parameters": SCHEMA}},
-    "anthropic": {"name": "t", "input_schema": {"$defs": {}, **SCHEMA}, "strict": True, "input_examples": [{}]},
+    "anthropic": {"name": "t", "input_schema": {"$defs": {}, **SCHEMA}, "strict": True, "defer_loading": True, "input_examples": [{}]},
     "gemini": {"functionDeclarations": [{"name": "t", "parametersJsonSchema": {"type": ["object", "null"]}}]},
     "gemini-openapi": {"functionDeclarations": [{"name": "t", "parameters": {"anyOf": [SCHEMA], "nullable": True}}]},
     "mcp": {"name": "t", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}},
@@ -146,6 +146,7 @@ BAD = [
     ("no word on strictness", "openai", ["strict"]),
     ("strict as text", "openai", ["strict"], "true"),
     ("a schema as text", "openai", ["parameters"], "{}"),
+    ("a deferral as text", "openai", ["defer_loading"], "true"),
     ("an unknown key inside", "groq", ["function", "extra"], 1),
     ("no name", "groq", ["function", "name"]),
     ("strict as text", "groq", ["function", "strict"], "true"),
@@ -153,6 +154,7 @@ BAD = [
     ("an unknown key", "anthropic", ["parameters"], SCHEMA),
     ("no name", "anthropic", ["name"]),
     ("strict as text", "anthropic", ["strict"], "true"),
+    ("a deferral as text", "anthropic", ["defer_loading"], "true"),
     ("a schema of something else", "anthropic", ["input_schema", "type"], "string"),
     ("an example that is no object", "anthropic", ["input_examples"], [1]),
     ("an unknown key", "gemini", ["functionDeclarations", 0, "strict"], True),

@@ -5,6 +5,7 @@ use toolwright::chat::{Item, ItemKind, Message};
 use toolwright::{Content, ErrorKind, Outcome, StructuredContent, ToolResult};
 
 use crate::recorded_steps::{call, result, scripted, user};
+use crate::tools;
 
 /// Content of every kind.
 fn all_content() -> Vec<Content> {
@@ -66,6 +67,32 @@ pub(crate) fn results() -> Vec<Message> {
         scripted(vec![Item::text("It rains.")]),
         user("And tomorrow?"),
     ]
+}
+
+/// Searches for tools: with matches, twice in one step, without a match, with an error, of tools that have gone since, and
+/// calls of what was found.
+pub(crate) fn searches() -> Vec<Message> {
+    let search = |id: &str| call(id, tools::SEARCH, r#"{"query":"the weather in a city"}"#);
+    let gone = r#"{"tools":[{"name":"gone","description":"","input_schema":{},"version":"0"}]}"#;
+    let searches = [
+        tools::found(&["get_weather", "tree", "1st_of_all", "get_weather"]),
+        tools::found(&["web_search", "choices"]),
+        tools::found(&[]),
+        ToolResult::failure("the query is missing"),
+        ToolResult::success(gone),
+    ];
+    let calls: Vec<_> = (0..5).map(|number| search(&format!("search_{number}"))).collect();
+    let results: Vec<_> = calls.iter().zip(searches).map(|(call, it)| result(call, it)).collect();
+    let found = call("found", "get_weather", r#"{"city":"Oslo"}"#);
+    let mut messages = vec![user("What is the weather like?")];
+    let (first, others) = (vec![calls[0].clone()], calls[1..].to_vec());
+    for (calls, results) in [(first, results[..1].to_vec()), (others, results[1..].to_vec())] {
+        messages.push(scripted(calls.into_iter().map(Item::call).collect()));
+        messages.push(Message::Results(results));
+    }
+    messages.push(scripted(vec![Item::call(found.clone())]));
+    messages.push(Message::Results(vec![result(&found, ToolResult::success("wet"))]));
+    messages
 }
 
 /// Call IDs in the formats of other vendors, and in no format.

@@ -20,6 +20,7 @@ use crate::tools;
 /// The answers, each with its vendor and model.
 const ANSWERS: &[(&str, &str, &str)] = &[
     ("openai", "openai", "gpt-5"),
+    ("openai-tool-search", "openai", "gpt-5.4"),
     ("openai-chat", "openai-chat", "gpt-5"),
     ("refusal", "openai-chat", "gpt-5"),
     ("deepseek", "deepseek", "deepseek-reasoner"),
@@ -54,6 +55,9 @@ async fn step(answer: &str, vendor: &str, model: &str) -> Step {
     let model = model_over(&CannedTransport::new([response]), vendor, model);
     let mut request = ModelRequest::default();
     request.tools = tools::all();
+    if model.tool_deferral().is_some() {
+        tools::defer_all(&mut request);
+    }
     let mut items = Vec::new();
     let mut finished = None;
     let mut events = model.stream(request);
@@ -76,8 +80,12 @@ pub(crate) fn scripted(items: Vec<Item>) -> Message {
 
 /// A step and a result for each of its calls.
 pub(crate) fn answered(step: Step) -> [Message; 2] {
+    let outcome = |call: &ToolCall| match call.name.as_str() {
+        tools::SEARCH => tools::found(&["get_weather", "tree", "get_weather"]),
+        _ => ToolResult::success("Rainy, 22C"),
+    };
     let mut results: Vec<ToolResult> =
-        step.calls().map(|call| result(call, ToolResult::success("Rainy, 22C"))).collect();
+        step.calls().map(|call| result(call, outcome(call))).collect();
     // Hosted approvals get a result in the same way.
     results.extend(step.items.iter().filter_map(|item| match &item.kind {
         ItemKind::HostedApproval { id, tool, .. } => {

@@ -32,6 +32,7 @@ pub(crate) fn all(
     let plain = plain.map(|(name, request)| (name.to_owned(), request));
     let mut all = Vec::from(plain);
     all.extend(replayed(vendor, past));
+    all.extend(native_searches(model, past));
     all.extend(choices(vendor, model));
     all.extend(hosted(model));
     all.extend(response_formats());
@@ -81,6 +82,25 @@ fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> 
     scenarios
 }
 
+/// Searches for tools, where the vendor loads what they find; and elsewhere, where they are ordinary calls.
+fn native_searches(model: &dyn Model, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> {
+    let moved =
+        past.iter().flat_map(|(_, step)| [user("Go.")].into_iter().chain(answered(step.clone())));
+    let moved: Vec<Message> = moved.chain([user("Thank you.")]).collect();
+    let mut scenarios = Vec::new();
+    for (name, messages) in
+        [("hello", vec![user("Hello!")]), ("found", history::searches()), ("moved", moved)]
+    {
+        let mut request = request_with_messages(messages);
+        match model.tool_deferral() {
+            Some(_) => tools::defer_all(&mut request),
+            None => request.tools = tools::all(),
+        }
+        scenarios.push((format!("searched-{name}"), request));
+    }
+    scenarios
+}
+
 fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let long = "a_name_of_sixty_four_letters_".repeat(3);
     let named = ["get_weather", "1st_of_all", "web_search", &long[..64]];
@@ -126,7 +146,14 @@ fn settings(rows: &[(&str, &str)]) -> Config {
 
 /// Web search with and without a location, in every variant of the vendors.
 fn searches() -> Vec<HostedTool> {
-    let kinds = ["default", "web_search", "web_search_2025_08_26", "web_search_20250305"];
+    let kinds = [
+        "default",
+        "web_search",
+        "web_search_2025_08_26",
+        "web_search_20250305",
+        "web_search_20260209",
+        "web_search_20260318",
+    ];
     let place = [
         ("WebSearchTool.city", "Oslo"),
         ("WebSearchTool.country", "NO"),

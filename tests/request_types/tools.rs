@@ -3,7 +3,12 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
-use toolwright::{RegisteredTool, Registry, StrictMode, Tool, ToolError};
+use toolwright::chat::{ModelRequest, NativeToolSearch};
+use toolwright::schema::Dialect;
+use toolwright::search::{FoundTool, Gateway};
+use toolwright::{
+    CallScope, Invoker, RegisteredTool, Registry, StrictMode, Tool, ToolError, ToolResult,
+};
 
 use assistant_tools as _;
 
@@ -15,6 +20,31 @@ pub(crate) fn all() -> Arc<[RegisteredTool]> {
         registry.snapshot().iter().cloned().collect()
     });
     Arc::clone(&ALL)
+}
+
+/// The name of the tool that searches.
+pub(crate) const SEARCH: &str = "search_tools";
+
+/// Lets a request have only the tool that searches, and the vendor load all others once they are found.
+pub(crate) fn defer_all(request: &mut ModelRequest) {
+    static OFFERED: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
+        let gateway = Gateway::new(|_| false).with_direct_calls();
+        let invoker = Invoker::new(Registry::new()).unwrap();
+        let none = |_: &str| ToolResult::success("none");
+        let gateway = gateway.invoker(&invoker, move |query, _| none(query), none).unwrap();
+        let tools = gateway.list(&CallScope::default()).unwrap().into_iter();
+        tools.filter(|tool| tool.spec().name == SEARCH).collect()
+    });
+    request.tools = Arc::clone(&OFFERED);
+    request.native_search = Some(NativeToolSearch::new(SEARCH, all()));
+}
+
+/// The result of a search that found these tools.
+pub(crate) fn found(names: &[&str]) -> ToolResult {
+    let all = all();
+    let find = |name: &&str| all.iter().find(|tool| tool.spec().name == **name).unwrap();
+    let tools: Vec<&RegisteredTool> = names.iter().map(find).collect();
+    FoundTool::result(&tools, Dialect::MCP)
 }
 
 fn awkward_tools() -> Vec<Tool> {

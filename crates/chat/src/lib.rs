@@ -39,7 +39,7 @@ pub use model::price::{Price, Prices};
 pub use model::usage::{StopReason, Usage};
 pub use model::{
     HostedTool, Message, Model, ModelEvent, ModelId, ModelOptions, ModelRequest, ModelStream,
-    ResponseFormat, ToolChoice,
+    NativeToolSearch, ResponseFormat, ToolChoice, ToolDeferral,
 };
 pub use turn::{Turn, TurnAction, TurnLimits};
 

@@ -36,6 +36,11 @@ pub trait Model: Send + Sync + 'static {
         Dialect::MCP
     }
 
+    /// Returns how the provider loads the tools that a search has found; `None` if it loads none, which is the default.
+    fn tool_deferral(&self) -> Option<ToolDeferral> {
+        None
+    }
+
     /// Returns true if the vendor has this hosted tool.
     fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
         false
@@ -66,6 +71,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn tool_dialect(&self) -> Dialect {
         (**self).tool_dialect()
+    }
+
+    fn tool_deferral(&self) -> Option<ToolDeferral> {
+        (**self).tool_deferral()
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
@@ -121,6 +130,8 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// The tools it may call, in stable order; shared, so that a model can cache what it derives from them.
     pub tools: Arc<[Tool]>,
+    /// The tools that the provider loads once a search has found them; only for a model with a [`ToolDeferral`].
+    pub native_search: Option<NativeToolSearch>,
     /// The tools that the vendor runs.
     pub hosted_tools: Vec<HostedTool>,
     /// Whether the model may, must or must not call a tool.
@@ -129,6 +140,37 @@ pub struct ModelRequest {
     pub response_format: Option<ResponseFormat>,
     /// The sampling options.
     pub options: ModelOptions,
+}
+
+/// How a provider loads the definitions of tools that a search has found.
+///
+/// The search itself is a tool of the request, and so an ordinary call with an ordinary result: the protocol writes both in the
+/// form of the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolDeferral {
+    /// Every request has the definitions of all deferred tools, and the result of a search refers to those that it found.
+    References,
+    /// The result of a search has the definitions of the tools that it found, and requests have no others.
+    Definitions,
+}
+
+/// The tools that a provider loads once a search has found them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NativeToolSearch {
+    /// The tool of the request that searches.
+    pub search_tool: ToolName,
+    /// The tools that the provider may load: all that can be found, for [`ToolDeferral::References`], or those that were found,
+    /// for [`ToolDeferral::Definitions`].
+    pub deferred: Arc<[Tool]>,
+}
+
+impl NativeToolSearch {
+    /// Creates the search with this tool for these deferred ones.
+    pub fn new(search_tool: impl Into<ToolName>, deferred: Arc<[Tool]>) -> Self {
+        Self { search_tool: search_tool.into(), deferred }
+    }
 }
 
 /// A message of the history.

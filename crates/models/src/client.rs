@@ -15,11 +15,11 @@ use futures::stream::{self, StreamExt as _};
 use serde_json::Value;
 use toolwright_chat::{
     HostedTool, Model, ModelError, ModelErrorKind, ModelId, ModelRequest, ModelStream,
-    ResponseFormat,
+    NativeToolSearch, ResponseFormat, ToolDeferral,
 };
 use toolwright_core::RegisteredTool;
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{ToolPlan, ToolPlanner};
+use toolwright_core::wire::{CandidateTool, ToolPlan, ToolPlanner};
 use url::Url;
 
 pub(crate) use self::embeddings::{EmbeddingShape, RemoteEmbedder};
@@ -61,6 +61,8 @@ pub(crate) struct ConnectionSettings {
     pub(crate) timeouts: Timeouts,
     /// Whether streamed responses are requested.
     pub(crate) streaming: bool,
+    /// Whether the server loads deferred tools, if the protocol and the model do.
+    pub(crate) native_tool_search: bool,
 }
 
 /// A model that is called over a wire protocol.
@@ -75,8 +77,13 @@ struct ModelClient {
     cached_plan: Mutex<Option<CachedPlan>>,
 }
 
-/// Tools, whether [`WEB_SEARCH_TOOL`] is reserved, and the plan for both.
-type CachedPlan = (Arc<[RegisteredTool]>, bool, Arc<ToolPlan>);
+struct CachedPlan {
+    tools: Arc<[RegisteredTool]>,
+    deferred: Option<Arc<[RegisteredTool]>>,
+    /// Whether [`WEB_SEARCH_TOOL`] is reserved.
+    has_search: bool,
+    plan: Arc<ToolPlan>,
+}
 
 /// The name of the vendors' hosted search tool.
 const WEB_SEARCH_TOOL: &str = "web_search";
@@ -118,6 +125,11 @@ impl Model for RemoteModel {
         self.0.protocol.dialect()
     }
 
+    fn tool_deferral(&self) -> Option<ToolDeferral> {
+        let deferral = self.0.protocol.tool_deferral(&self.0.id.name);
+        deferral.filter(|_| self.0.connection.native_tool_search)
+    }
+
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
         self.0.protocol.supports_hosted_tool(hosted)
     }
@@ -138,18 +150,29 @@ impl ModelClient {
             matches!(hosted, HostedTool::WebSearch(_)) && self.protocol.supports_hosted_tool(hosted)
         };
         let has_search = request.hosted_tools.iter().any(is_search);
+        let native = request.native_search.as_ref();
         let mut cached = self.cached_plan.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((tools, had_search, plan)) = &*cached
-            && Arc::ptr_eq(tools, &request.tools)
-            && *had_search == has_search
+        if let Some(cached) = &*cached
+            && cached.is_for(request, has_search)
         {
-            return Arc::clone(plan);
+            return Arc::clone(&cached.plan);
         }
-        let planner = ToolPlanner::new(self.protocol.dialect())
+        let mut planner = ToolPlanner::new(self.protocol.dialect())
             .shape(self.protocol.tool_shape())
             .reserve(has_search.then_some(WEB_SEARCH_TOOL));
-        let plan = Arc::new(planner.plan(request.tools.iter()));
-        *cached = Some((Arc::clone(&request.tools), has_search, Arc::clone(&plan)));
+        if let Some(native) = native {
+            planner = planner.search_tool(native.search_tool.as_str());
+        }
+        let deferred = native.into_iter().flat_map(|native| native.deferred.iter());
+        let deferred = deferred.map(|tool| CandidateTool::from(tool).deferred());
+        let tools = request.tools.iter().map(CandidateTool::from).chain(deferred);
+        let plan = Arc::new(planner.plan(tools));
+        *cached = Some(CachedPlan {
+            tools: Arc::clone(&request.tools),
+            deferred: native.map(|native| Arc::clone(&native.deferred)),
+            has_search,
+            plan: Arc::clone(&plan),
+        });
         plan
     }
 
@@ -181,6 +204,19 @@ impl ModelClient {
         let rest = protocol_headers.into_iter();
         wire.headers.extend(rest.map(|(name, value)| WireHeader::new(name, value)));
         (wire, redacted)
+    }
+}
+
+impl CachedPlan {
+    fn is_for(&self, request: &ModelRequest, has_search: bool) -> bool {
+        let deferred = match (&self.deferred, &request.native_search) {
+            (Some(deferred), Some(NativeToolSearch { deferred: wanted, .. })) => {
+                Arc::ptr_eq(deferred, wanted)
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        deferred && Arc::ptr_eq(&self.tools, &request.tools) && self.has_search == has_search
     }
 }
 

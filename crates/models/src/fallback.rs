@@ -8,7 +8,7 @@ use futures::stream;
 use serde_json::Value;
 use toolwright_chat::{
     HostedTool, Message, Model, ModelError, ModelErrorKind, ModelEvent, ModelId, ModelRequest,
-    ModelStream, ResponseFormat,
+    ModelStream, ResponseFormat, ToolDeferral,
 };
 use toolwright_core::schema::Dialect;
 
@@ -87,6 +87,12 @@ impl Model for FallbackModel {
 
     fn tool_dialect(&self) -> Dialect {
         self.first.tool_dialect()
+    }
+
+    fn tool_deferral(&self) -> Option<ToolDeferral> {
+        // The request is the same for all of them.
+        let deferral = self.first.tool_deferral();
+        deferral.filter(|_| self.models().all(|model| model.tool_deferral() == deferral))
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

@@ -12,6 +12,7 @@ mod item_builder;
 pub(crate) mod json;
 mod response_format;
 mod results;
+mod search_results;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
-use toolwright_chat::{HostedTool, Item, ItemKind, ModelError, ModelEvent, ModelRequest};
+use toolwright_chat::{
+    HostedTool, Item, ItemKind, ModelError, ModelEvent, ModelRequest, ToolDeferral,
+};
 use toolwright_core::ToolName;
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
@@ -55,6 +58,11 @@ pub(crate) trait Protocol: fmt::Debug + Send + Sync {
     ///
     /// Structured output is lifted from the same dialect.
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect>;
+
+    /// How the API loads the tools that a search has found, for a model; `None` if it loads none.
+    fn tool_deferral(&self, _model: &str) -> Option<ToolDeferral> {
+        None
+    }
 
     /// Returns true if the vendor runs this hosted tool itself.
     fn supports_hosted_tool(&self, _: &HostedTool) -> bool {

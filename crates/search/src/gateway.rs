@@ -21,7 +21,9 @@ const MAX_LIMIT: usize = 20;
 const BUNDLE: &str = "tool_search";
 
 const SEARCH_DESCRIPTION: &str = "Finds tools. There are many more tools than the ones listed here: search before you say that \
-    something cannot be done. The result has the name, the description and the input schema of the tools that fit best.";
+    something cannot be done. The result has";
+const DEFINITIONS: &str = "the name, the description and the input schema of the tools that fit best. Call one of them with";
+const LOADED_TOOLS: &str = "the tools that fit best, and then you can call them.";
 const QUERY_DESCRIPTION: &str = "What the tool should do, in a few words.";
 const LIMIT_DESCRIPTION: &str = "How many tools to return: 5 by default, at most 20.";
 const NAME_DESCRIPTION: &str = "The name of the tool, exactly as the search returned it.";
@@ -32,6 +34,8 @@ const ARGUMENTS_DESCRIPTION: &str = "The arguments of the tool, which satisfy it
 pub struct Gateway {
     search: ToolName,
     call: ToolName,
+    /// Whether the model calls found tools by their own names.
+    direct_calls: bool,
 }
 
 /// A call as `call_tool` describes it in its arguments.
@@ -57,7 +61,15 @@ impl Gateway {
             }
             free.as_ref().into()
         };
-        Self { search: free_name("search_tools"), call: free_name("call_tool") }
+        let (search, call) = (free_name("search_tools"), free_name("call_tool"));
+        Self { search, call, direct_calls: false }
+    }
+
+    /// Describes the search for a model whose provider loads the tools that it finds: the model calls them by their own names.
+    #[must_use]
+    pub fn with_direct_calls(mut self) -> Self {
+        self.direct_calls = true;
+        self
     }
 
     /// Finds the two tools among those of a request.
@@ -65,7 +77,8 @@ impl Gateway {
         let specs = tools.iter().map(RegisteredTool::spec);
         let mut gateway = specs.filter(|spec| &*spec.bundle == BUNDLE);
         let (search, call) = (gateway.next()?, gateway.next()?);
-        Some(Self { search: search.name.clone(), call: call.name.clone() })
+        let (search, call) = (search.name.clone(), call.name.clone());
+        Some(Self { search, call, direct_calls: false })
     }
 
     /// Returns the name of the tool that searches.
@@ -124,7 +137,10 @@ impl Gateway {
         &self,
         search: impl Fn(&str, usize) -> ToolResult + Send + Sync + 'static,
     ) -> Result<Tool, DefineError> {
-        let description = format!("{SEARCH_DESCRIPTION} Call one of them with `{}`.", self.call);
+        let description = match self.direct_calls {
+            true => format!("{SEARCH_DESCRIPTION} {LOADED_TOOLS}"),
+            false => format!("{SEARCH_DESCRIPTION} {DEFINITIONS} `{}`.", self.call),
+        };
         Tool::builder(self.search.as_str(), description)
             .title("Search tools")
             .bundle(BUNDLE)

@@ -14,6 +14,11 @@ const DEFAULT_MAX_TOKENS: usize = 20_000;
 const BYTES_PER_TOKEN: usize = 4;
 const DEFINITION_OVERHEAD: usize = 60;
 
+/// The maximum number and size in bytes of the deferred definitions in a request, where the provider wants them all in each:
+/// it accepts 10,000, and each step of a turn uploads them.
+const MAX_DEFERRED_TOOLS: usize = 10_000;
+const MAX_DEFERRED_BYTES: usize = 1_000_000;
+
 /// Whether a model searches for tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -34,6 +39,9 @@ pub enum ToolSearchMode {
 /// prompt caches of providers hold. The result of a search has the definitions of the tools that it found; only those, and the
 /// pinned ones, can be called. A call through `call_tool` is validated, approved, limited, recorded and shown as a call of the
 /// tool that it names. A search ranks only tools that the caller may use.
+///
+/// A provider with a [`ToolDeferral`](crate::ToolDeferral) loads the tools that a search has found, and the model calls them by
+/// their own names: its requests do not have `call_tool`.
 ///
 /// # Examples
 ///
@@ -127,14 +135,22 @@ impl ToolSearch {
     /// Returns true if a request with these tools is beyond the budget for a model of this dialect.
     pub(crate) fn is_beyond_budget(&self, tools: &[RegisteredTool], dialect: Dialect) -> bool {
         let accepted = dialect.max_tools().unwrap_or(DEFAULT_MAX_TOOLS).min(DEFAULT_MAX_TOOLS);
-        if tools.len() > self.max_tools.unwrap_or(accepted) {
-            return true;
-        }
-        let size = |tool: &RegisteredTool| {
-            let spec = tool.spec();
-            let schema = spec.input.lower(dialect.non_strict()).map_or(0, |it| it.text().len());
-            spec.name.as_str().len() + spec.description.len() + schema + DEFINITION_OVERHEAD
-        };
-        tools.iter().map(size).sum::<usize>() / BYTES_PER_TOKEN > self.max_tokens
+        tools.len() > self.max_tools.unwrap_or(accepted)
+            || definitions_size(tools, dialect) / BYTES_PER_TOKEN > self.max_tokens
     }
+}
+
+/// Returns true if each request can have the definitions of these tools, deferred.
+pub(crate) fn fits_deferred(tools: &[RegisteredTool], dialect: Dialect) -> bool {
+    tools.len() <= MAX_DEFERRED_TOOLS && definitions_size(tools, dialect) <= MAX_DEFERRED_BYTES
+}
+
+/// Returns the estimated number of bytes of definitions.
+fn definitions_size(tools: &[RegisteredTool], dialect: Dialect) -> usize {
+    let size = |tool: &RegisteredTool| {
+        let spec = tool.spec();
+        let schema = spec.input.lower(dialect.non_strict()).map_or(0, |it| it.text().len());
+        spec.name.as_str().len() + spec.description.len() + schema + DEFINITION_OVERHEAD
+    };
+    tools.iter().map(size).sum()
 }

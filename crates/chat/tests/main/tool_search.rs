@@ -16,6 +16,7 @@ use crate::support::{
 };
 
 mod authorisation;
+mod native;
 mod replay;
 
 /// A chat whose model searches for its tools.

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use toolwright_schema::{Dialect, Lowered};
 
-use super::plan::{CandidateTool, full_description, parse_arguments};
+use super::candidate::CandidateTool;
+use super::plan::full_description;
+use super::tool_plan::parse_arguments;
 use crate::call::Arguments;
 use crate::registry::RegisteredTool;
 

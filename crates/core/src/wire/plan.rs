@@ -6,69 +6,15 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::OnceLock;
 
-use serde::Serialize;
 use serde_json::Value;
-use toolwright_schema::{Dialect, InputLimits, LowerError, Lowered, Schema, Tape, repair};
+use toolwright_schema::{Dialect, LowerError, Lowered};
 
+use super::Shape;
+use super::candidate::CandidateTool;
+use super::tool_plan::{PlannedTool, ToolPlan};
 use super::wire_name::wire_names;
 use super::write::DefinitionParts;
-use super::{Shape, ToolDefinition};
-use crate::call::ToolCall;
-use crate::registry::RegisteredTool;
-use crate::tool::policy::{Hints, StrictMode};
-
-/// A tool that may become part of a request.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct CandidateTool<'a> {
-    /// The name in the registry.
-    pub name: &'a str,
-    /// The display name.
-    pub title: Option<&'a str>,
-    /// What the tool does.
-    pub description: &'a str,
-    /// The schema of the arguments.
-    pub input: &'a Schema,
-    /// The schema of the structured result.
-    pub output: Option<&'a Schema>,
-    /// The declared effects.
-    pub hints: Hints,
-    /// Whether the provider may enforce the schema.
-    pub strict: StrictMode,
-}
-
-impl<'a> From<&'a RegisteredTool> for CandidateTool<'a> {
-    fn from(tool: &'a RegisteredTool) -> Self {
-        let spec = tool.spec();
-        Self {
-            name: spec.name.as_str(),
-            title: spec.title.as_deref(),
-            description: &spec.description,
-            input: &spec.input,
-            output: spec.output.as_ref(),
-            hints: spec.hints,
-            strict: tool.policy().strict,
-        }
-    }
-}
-
-impl<'a> From<&'a ToolDefinition> for CandidateTool<'a> {
-    fn from(definition: &'a ToolDefinition) -> Self {
-        Self {
-            name: &definition.name,
-            title: definition.title.as_deref(),
-            description: &definition.description,
-            input: &definition.input,
-            output: definition.output.as_ref(),
-            hints: definition.hints,
-            strict: match definition.strict {
-                Some(true) => StrictMode::On,
-                Some(false) => StrictMode::Off,
-                None => StrictMode::Auto,
-            },
-        }
-    }
-}
+use crate::tool::policy::StrictMode;
 
 /// Options for the `tools` array of a request.
 #[derive(Clone, Debug)]
@@ -78,6 +24,7 @@ pub struct ToolPlanner {
     reserved: Vec<String>,
     preferred: Vec<String>,
     max_tokens: Option<usize>,
+    search_tool: Option<String>,
 }
 
 impl ToolPlanner {
@@ -89,6 +36,7 @@ impl ToolPlanner {
             reserved: Vec::new(),
             preferred: Vec::new(),
             max_tokens: None,
+            search_tool: None,
         }
     }
 
@@ -120,7 +68,17 @@ impl ToolPlanner {
         self
     }
 
+    /// Sets the tool that searches for the deferred ones.
+    #[must_use]
+    pub fn search_tool(mut self, name: impl Into<String>) -> Self {
+        self.search_tool = Some(name.into());
+        self
+    }
+
     /// Makes the plan of a request with these tools, in this order.
+    ///
+    /// Deferred tools are not part of the `tools` array, and count towards no limit of it: see
+    /// [`ToolPlan::deferred_definitions`].
     pub fn plan<'a>(
         &self,
         tools: impl IntoIterator<Item = impl Into<CandidateTool<'a>>>,
@@ -133,6 +91,8 @@ impl ToolPlanner {
             omitted: Vec::new(),
             json: String::new(),
             definitions: OnceLock::new(),
+            deferred_definitions: OnceLock::new(),
+            search_tool: self.search_tool.clone(),
         };
         let mut candidates = Vec::with_capacity(tools.len());
         // Even for a strict dialect, strict mode is assigned later, within its budget for the whole request.
@@ -153,13 +113,17 @@ impl ToolPlanner {
         for candidate in candidates {
             let definition = self.shape.write_definition(&candidate.definition_parts());
             let estimate = definition.len().div_ceil(BYTES_PER_TOKEN);
-            if self.max_tokens.is_some_and(|limit| tokens + estimate > limit) {
+            let deferred_definition = if candidate.tool.deferred {
+                Some(definition)
+            } else if self.max_tokens.is_some_and(|limit| tokens + estimate > limit) {
                 let reason = format!("its {estimate} tokens are more than is left of the budget");
                 plan.omit(candidate.tool, reason);
                 continue;
-            }
-            tokens += estimate;
-            definitions.push(definition);
+            } else {
+                tokens += estimate;
+                definitions.push(definition);
+                None
+            };
             plan.tools.push(PlannedTool {
                 name: candidate.tool.name.to_owned(),
                 wire_name: candidate.wire_name.to_owned(),
@@ -167,6 +131,7 @@ impl ToolPlanner {
                 tokens: estimate,
                 description: candidate.description.into_owned(),
                 unbounded_schema: candidate.unbounded_schema,
+                deferred_definition,
                 schema: candidate.tool.input.clone(),
             });
         }
@@ -176,7 +141,8 @@ impl ToolPlanner {
 
     /// Omits tools over the limit of the dialect: preferred tools are kept, then the first ones.
     fn enforce_tool_limit(&self, candidates: &mut Vec<LoweredCandidate<'_>>, plan: &mut ToolPlan) {
-        let Some(limit) = self.dialect.max_tools().filter(|limit| candidates.len() > *limit) else {
+        let loaded = candidates.iter().filter(|candidate| !candidate.tool.deferred).count();
+        let Some(limit) = self.dialect.max_tools().filter(|limit| loaded > *limit) else {
             return;
         };
         let preferred = |candidate: &LoweredCandidate<'_>| {
@@ -186,6 +152,9 @@ impl ToolPlanner {
             .saturating_sub(candidates.iter().filter(|candidate| preferred(candidate)).count());
         let mut kept = 0;
         candidates.retain(|candidate| {
+            if candidate.tool.deferred {
+                return true;
+            }
             let keep = if preferred(candidate) {
                 kept < limit
             } else if room > 0 {
@@ -249,6 +218,7 @@ impl<'a> LoweredCandidate<'a> {
             has_parameters: self.has_parameters(),
             strict: self.dialect.is_strict(),
             dialect: self.dialect,
+            deferred: self.tool.deferred,
         }
     }
 }
@@ -272,6 +242,7 @@ fn assign_strict_mode(candidates: &mut [LoweredCandidate<'_>], strict: Dialect, 
     let mut order: Vec<(usize, &Lowered)> = candidates
         .iter()
         .enumerate()
+        .filter(|(_, candidate)| !candidate.tool.deferred)
         .filter_map(|(index, candidate)| {
             let lowered = candidate.tool.input.lower(strict).ok()?;
             let wants_strict = match candidate.tool.strict {
@@ -330,146 +301,4 @@ fn drop_item_limits(candidates: &mut [LoweredCandidate<'_>], dialect: Dialect) {
         total -= candidate.lowered.cost().max_items_total;
         candidate.unbounded_schema = Some(candidate.lowered.schema_without("maxItems").to_string());
     }
-}
-
-/// The tools of one request.
-#[derive(Clone, Debug)]
-pub struct ToolPlan {
-    tools: Vec<PlannedTool>,
-    omitted: Vec<OmittedTool>,
-    json: String,
-    /// [`json`](Self::json), parsed when the first request needs it.
-    definitions: OnceLock<Vec<Value>>,
-}
-
-/// A tool of a request.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PlannedTool {
-    /// The name in the registry.
-    pub name: String,
-    /// The name the model sees.
-    pub wire_name: String,
-    /// The dialect of its schema: the planner's, or the strict one if the tool is in strict mode.
-    pub dialect: Dialect,
-    /// The estimated number of tokens of its definition.
-    pub tokens: usize,
-    /// What the tool does, and constraints that its schema cannot express.
-    pub description: String,
-    unbounded_schema: Option<String>,
-    schema: Schema,
-}
-
-/// A tool that is not part of a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct OmittedTool {
-    /// The name of the tool.
-    pub name: String,
-    /// Why it is omitted.
-    pub reason: String,
-}
-
-impl ToolPlan {
-    /// Returns the `tools` array, exactly as it is sent.
-    pub fn json(&self) -> &str {
-        &self.json
-    }
-
-    /// Returns the elements of the `tools` array: of a plan that several requests share, it is parsed once.
-    pub fn definitions(&self) -> &[Value] {
-        // The plan's own JSON is always valid.
-        self.definitions.get_or_init(|| serde_json::from_str(&self.json).unwrap_or_default())
-    }
-
-    /// Returns the tools in the order of the array.
-    pub fn tools(&self) -> &[PlannedTool] {
-        &self.tools
-    }
-
-    /// Returns the tools that did not fit, with the reasons.
-    pub fn omitted(&self) -> &[OmittedTool] {
-        &self.omitted
-    }
-
-    /// Returns the estimated number of tokens of all definitions.
-    pub fn tokens(&self) -> usize {
-        self.tools.iter().map(|tool| tool.tokens).sum()
-    }
-
-    /// Returns the name that the model sees for a tool.
-    pub fn wire_name(&self, name: &str) -> Option<&str> {
-        let tool = self.tools.iter().find(|tool| tool.name == name)?;
-        Some(&tool.wire_name)
-    }
-
-    /// Converts a call of the model to the tool's own name and schema.
-    ///
-    /// A call that cannot be converted is returned unchanged: invoking it returns the error.
-    #[must_use]
-    pub fn lift(&self, call: ToolCall) -> ToolCall {
-        let mut tools = self.tools.iter();
-        match tools.find(|tool| tool.wire_name == call.name.as_str()) {
-            Some(tool) => tool.convert_call(call, &tool.name, Lowered::lift_arguments),
-            None => call,
-        }
-    }
-
-    /// Converts an earlier call to the names and schemas of this request.
-    #[must_use]
-    pub fn lower(&self, call: ToolCall) -> ToolCall {
-        let mut tools = self.tools.iter();
-        match tools.find(|tool| tool.name == call.name.as_str()) {
-            Some(tool) => tool.convert_call(call, &tool.wire_name, Lowered::lower_arguments),
-            None => call,
-        }
-    }
-
-    fn omit(&mut self, tool: &CandidateTool<'_>, reason: String) {
-        self.omitted.push(OmittedTool { name: tool.name.to_owned(), reason });
-    }
-}
-
-impl PlannedTool {
-    /// Returns the schema of the arguments that the model sees.
-    pub fn parameters(&self) -> Value {
-        match &self.unbounded_schema {
-            Some(text) => serde_json::from_str(text).unwrap_or_default(),
-            None => self.lowered().map(|lowered| lowered.schema().clone()).unwrap_or_default(),
-        }
-    }
-
-    /// Returns the lowered schema, with its losses and the conversion of arguments.
-    pub fn lowered(&self) -> Option<&Lowered> {
-        self.schema.lower(self.dialect).ok()
-    }
-
-    fn convert_call(
-        &self,
-        mut call: ToolCall,
-        name: &str,
-        convert_arguments: impl Fn(&Lowered, &mut Value),
-    ) -> ToolCall {
-        if call.name != name {
-            call.name = name.into();
-        }
-        let lowered = self.lowered();
-        if let Some(lowered) = lowered.filter(|lowered| !lowered.keeps_argument_form())
-            && let Some(mut value) = parse_arguments(call.arguments.as_str())
-        {
-            convert_arguments(lowered, &mut value);
-            call.arguments = value.to_string().into();
-        }
-        call
-    }
-}
-
-/// Parses arguments, repaired if necessary.
-pub(super) fn parse_arguments(text: &str) -> Option<Value> {
-    let limits = InputLimits::default();
-    if let Ok(tape) = Tape::parse(text, &limits) {
-        return Some(tape.to_value());
-    }
-    let repaired = repair(text, &limits).ok()?;
-    Some(Tape::parse(&repaired.text, &limits).ok()?.to_value())
 }

@@ -59,6 +59,7 @@ impl<'a> From<&'a Sample> for CandidateTool<'a> {
             output: None,
             hints: sample.hints,
             strict: sample.strict,
+            deferred: false,
         }
     }
 }

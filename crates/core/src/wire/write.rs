@@ -18,6 +18,8 @@ pub(super) struct DefinitionParts<'a> {
     pub(super) has_parameters: bool,
     pub(super) strict: bool,
     pub(super) dialect: Dialect,
+    /// Whether the definition is loaded only after a search; only some APIs have that.
+    pub(super) deferred: bool,
 }
 
 impl Shape {
@@ -51,6 +53,7 @@ impl Shape {
             Self::OpenAiResponses => {
                 out.field("type", "function");
                 out.function_fields(parts, true);
+                out.defer_loading(parts);
             }
             Self::OpenAiChat | Self::Ollama => {
                 let mut function = ObjectWriter::new();
@@ -62,6 +65,7 @@ impl Shape {
                 out.name_and_description(parts);
                 out.raw_field("input_schema", parts.schema);
                 out.field("strict", &parts.strict);
+                out.defer_loading(parts);
             }
             Self::Gemini => {
                 out.name_and_description(parts);
@@ -115,6 +119,12 @@ impl ObjectWriter {
         self.raw_field("parameters", parts.schema);
         if strict {
             self.field("strict", &parts.strict);
+        }
+    }
+
+    fn defer_loading(&mut self, parts: &DefinitionParts<'_>) {
+        if parts.deferred {
+            self.field("defer_loading", &true);
         }
     }
 

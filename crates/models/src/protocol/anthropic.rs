@@ -18,7 +18,7 @@ mod tests;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
+use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest, ToolDeferral};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 
@@ -69,6 +69,11 @@ impl Protocol for Anthropic {
         [Dialect::ANTHROPIC_STRICT, Dialect::ANTHROPIC]
             .into_iter()
             .find(|dialect| schema.lower(*dialect).is_ok())
+    }
+
+    fn tool_deferral(&self, model: &str) -> Option<ToolDeferral> {
+        let traits = model_traits::ModelTraits::for_model(model);
+        traits.loads_deferred_tools.then_some(ToolDeferral::References)
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

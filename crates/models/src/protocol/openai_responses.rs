@@ -9,6 +9,7 @@ mod item;
 mod pending_items;
 mod request;
 mod stream;
+mod tool_search;
 mod wire;
 
 #[cfg(test)]
@@ -16,7 +17,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use toolwright_chat::{HostedTool, ModelError, ModelRequest};
+use toolwright_chat::{HostedTool, ModelError, ModelRequest, ToolDeferral};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 
@@ -46,6 +47,10 @@ impl Protocol for OpenAiResponses {
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
         strict_if_lossless(schema, Dialect::OPENAI)
+    }
+
+    fn tool_deferral(&self, model: &str) -> Option<ToolDeferral> {
+        tool_search::is_supported(model).then_some(ToolDeferral::Definitions)
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

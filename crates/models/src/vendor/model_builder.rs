@@ -50,6 +50,7 @@ pub struct ModelBuilder {
     pub(super) timeouts: Timeouts,
     pub(super) transport: Option<Arc<dyn Transport>>,
     pub(super) streaming: bool,
+    pub(super) native_tool_search: Option<bool>,
     pub(super) config: Option<Config>,
 }
 
@@ -64,6 +65,7 @@ impl ModelBuilder {
             timeouts: Timeouts::default(),
             transport: None,
             streaming: true,
+            native_tool_search: None,
             config: None,
         }
     }
@@ -127,6 +129,15 @@ impl ModelBuilder {
         self
     }
 
+    /// Sets whether the server loads the tools that a search has found, as the vendor's own API does for its newer models.
+    ///
+    /// The default is the setting `models.<vendor>.native_tool_search`, else true for the vendor's own host: most servers that
+    /// imitate its API do not know deferred tools.
+    pub fn native_tool_search(mut self, native: bool) -> Self {
+        self.native_tool_search = Some(native);
+        self
+    }
+
     /// Sets the settings and environment variables for everything that is not set with the builder.
     pub fn config(mut self, config: &Config) -> Self {
         self.config = Some(config.clone());
@@ -180,6 +191,7 @@ impl ModelBuilder {
 
     fn connection(self) -> Result<ConnectionSettings, ModelError> {
         let (base_url, headers) = self.resolve_endpoint()?;
+        let native_tool_search = self.resolve_native_tool_search(&base_url)?;
         let transport = match self.transport {
             Some(transport) => transport,
             None => default_transport(&self.timeouts)?,
@@ -190,6 +202,7 @@ impl ModelBuilder {
             transport,
             timeouts: self.timeouts,
             streaming: self.streaming,
+            native_tool_search,
         })
     }
 }

@@ -86,6 +86,22 @@ impl ModelBuilder {
         Ok(headers)
     }
 
+    /// Returns whether the server loads deferred tools: as set, else only if it is the vendor's own.
+    pub(super) fn resolve_native_tool_search(&self, base_url: &Url) -> Result<bool, ModelError> {
+        if let Some(native) = self.native_tool_search {
+            return Ok(native);
+        }
+        let config = self.effective_config()?;
+        let key = self.setting_key("native_tool_search");
+        if let Some(native) = config.get_optional(&key).map_err(config_error)? {
+            return Ok(native);
+        }
+        let Some(own) = self.vendor.base_url else {
+            return Ok(true);
+        };
+        Ok(parse_base_url(self.vendor, own)?.host() == base_url.host())
+    }
+
     pub(super) fn resolve_api_key(&self) -> Result<Option<Secret>, ModelError> {
         let trimmed = |key: &Secret| Secret::new(key.expose().trim());
         if let Some(key) = self.api_key.as_ref().map(trimmed)

@@ -15,5 +15,6 @@ mod corpus;
 mod embeddings;
 mod fallback;
 mod http;
+mod native_search;
 mod protocol_fixture;
 mod protocols;

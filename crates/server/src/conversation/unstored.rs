@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolwright_chat::{
     HostedTool, Message, Model, ModelId, ModelOptions, ModelRequest, ModelStream, ResponseFormat,
-    ToolChoice, TurnRequest,
+    ToolChoice, ToolDeferral, TurnRequest,
 };
 use toolwright_core::schema::Dialect;
 
@@ -59,6 +59,10 @@ impl Model for ModelWithHistory {
 
     fn tool_dialect(&self) -> Dialect {
         self.model.tool_dialect()
+    }
+
+    fn tool_deferral(&self) -> Option<ToolDeferral> {
+        self.model.tool_deferral()
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

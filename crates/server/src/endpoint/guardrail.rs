@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use toolwright_chat::{
     HostedTool, Item, ItemKind, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
-    ResponseFormat, StopReason, Usage,
+    ResponseFormat, StopReason, ToolDeferral, Usage,
 };
 use toolwright_core::BoxFuture;
 use toolwright_core::schema::Dialect;
@@ -90,6 +90,10 @@ impl Model for GuardedModel {
 
     fn tool_dialect(&self) -> Dialect {
         self.model.tool_dialect()
+    }
+
+    fn tool_deferral(&self) -> Option<ToolDeferral> {
+        self.model.tool_deferral()
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

@@ -1,4 +1,5 @@
-//! Tools that a request does not contain: the model finds them with `search_tools` and calls them with `call_tool`.
+//! Tools that a request does not contain: the model finds them with `search_tools` and calls them with `call_tool`, or by their
+//! own names if its provider loads what was found.
 //!
 //! Which tools were found is read from the results of searches in the journal, so that it survives a restart. A search widens
 //! what may be called, never what is authorised: its catalogue has only the tools that the caller of the turn may use.
@@ -12,28 +13,33 @@ use toolwright_core::{
 };
 use toolwright_search::{CatalogCache, FoundTool, Gateway};
 
-use crate::chat::tool_search::ToolSearchMode;
+use crate::chat::tool_search::{ToolSearchMode, fits_deferred};
 use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
 use crate::journal::Journal;
 use crate::journal::entry::{Entry, EntryBody};
 use crate::journal::window::HistoryWindow;
 use crate::model::item::{Item, ItemKind};
-use crate::model::{Message, ToolChoice};
+use crate::model::{Message, NativeToolSearch, ToolChoice, ToolDeferral};
 
 /// The tools of a turn in which the model searches for tools.
 pub(super) struct DeferredTools {
     gateway: Gateway,
     /// Runs the two tools of the gateway, and no other.
     invoker: Invoker,
-    /// The tools that requests contain: the two of the gateway, and the pinned ones.
+    /// The tools that requests contain: those of the gateway, and the pinned ones.
     offered: Arc<[RegisteredTool]>,
+    /// How the provider loads found tools; `None` if the model calls them with `call_tool`.
+    deferral: Option<ToolDeferral>,
     catalog: Arc<SearchedTools>,
 }
 
 /// The tools that the model may search for, and where the results of its searches are.
 struct SearchedTools {
+    /// All tools that the caller may use.
     tools: Arc<[RegisteredTool]>,
+    /// Those that a search ranks: all, or those that a provider with a deferral of its own has not loaded yet.
+    searched: Arc<[RegisteredTool]>,
     dialect: Dialect,
     gateway: Gateway,
     catalogs: Arc<CatalogCache>,
@@ -77,8 +83,25 @@ impl DeferredTools {
         if !is_on {
             return Ok(None);
         }
+        let chosen = |tool: &RegisteredTool| match &options.tool_choice {
+            ToolChoice::Named(name) => tool.spec().name == name.as_str(),
+            _ => false,
+        };
+        let is_loaded = |tool: &&RegisteredTool| tool.policy().pinned || chosen(tool);
+        let deferral = options.model.tool_deferral().filter(|deferral| match deferral {
+            ToolDeferral::References => fits_deferred(tools, dialect),
+            ToolDeferral::Definitions => true,
+        });
+        let (gateway, searched) = match deferral {
+            Some(_) => {
+                let deferred = tools.iter().filter(|tool| !is_loaded(tool)).cloned();
+                (gateway.with_direct_calls(), deferred.collect())
+            }
+            None => (gateway, Arc::clone(tools)),
+        };
         let catalog = Arc::new(SearchedTools {
             tools: Arc::clone(tools),
+            searched,
             dialect,
             gateway: gateway.clone(),
             catalogs: Arc::clone(&request.chat.0.catalogs),
@@ -89,15 +112,21 @@ impl DeferredTools {
         let search = move |query: &str, limit| searched.search(query, limit);
         let reject = move |name: &str| called.reject(name);
         let own = gateway.invoker(invoker, search, reject).map_err(ChatError::tools)?;
-        let chosen = |tool: &RegisteredTool| match &options.tool_choice {
-            ToolChoice::Named(name) => tool.spec().name == name.as_str(),
-            _ => false,
-        };
-        let pinned = tools.iter().filter(|tool| tool.policy().pinned || chosen(tool));
         // First, so that they are not among those that a provider with a limit does not get.
-        let gateway_tools = own.list(scope).map_err(ChatError::tools)?;
-        let offered = gateway_tools.into_iter().chain(pinned.cloned()).collect();
-        Ok(Some(Self { gateway, invoker: own, offered, catalog }))
+        let mut offered = own.list(scope).map_err(ChatError::tools)?;
+        offered.retain(|tool| deferral.is_none() || gateway.is_search(tool.spec().name.as_str()));
+        offered.extend(tools.iter().filter(is_loaded).cloned());
+        Ok(Some(Self { gateway, invoker: own, offered: offered.into(), deferral, catalog }))
+    }
+
+    /// Returns the tools that the provider of the model loads once they are found, for a request with these messages; `None` if
+    /// the model calls them with `call_tool`.
+    pub(super) fn native_search(&self, messages: &[Message]) -> Option<NativeToolSearch> {
+        let deferred = match self.deferral? {
+            ToolDeferral::References => Arc::clone(&self.catalog.searched),
+            ToolDeferral::Definitions => self.catalog.found(messages),
+        };
+        Some(NativeToolSearch::new(self.gateway.search_name(), deferred))
     }
 
     /// Returns the tools that requests contain.
@@ -127,6 +156,8 @@ impl DeferredTools {
         let resolved = match self.gateway.named_call(call) {
             Some(named) => self.resolve(&named.tool, named.arguments),
             None if self.is_offered(&call.name) => None,
+            // The model was given its definition, and has lifted the arguments.
+            None if self.is_loaded(&call.name) => None,
             None => {
                 let resolved = self.resolve(&call.name, call.arguments.clone());
                 let rejected = json!({"name": call.name});
@@ -150,6 +181,13 @@ impl DeferredTools {
         }
     }
 
+    /// Returns true if the provider has loaded a tool of exactly this name, because a search has found it.
+    fn is_loaded(&self, name: &ToolName) -> bool {
+        let found = |tool: &RegisteredTool| tool.spec().name == *name;
+        self.deferral.is_some()
+            && matches!(self.catalog.look_up(name.as_str()), Lookup::Callable(tool) if found(tool))
+    }
+
     fn is_offered(&self, name: &ToolName) -> bool {
         let folded = fold_name(name.as_str());
         let mut offered = self.offered.iter().map(|tool| tool.spec().name.as_str());
@@ -159,7 +197,7 @@ impl DeferredTools {
 
 impl SearchedTools {
     fn search(&self, query: &str, limit: usize) -> ToolResult {
-        let catalog = self.catalogs.catalog(&self.tools);
+        let catalog = self.catalogs.catalog(&self.searched);
         FoundTool::result(&catalog.search(query, limit), self.dialect)
     }
 
@@ -181,12 +219,8 @@ impl SearchedTools {
         }
         // Only what the model can still read: the next request does not have the definitions of the others.
         let messages = self.window.select_messages(&self.journal.state().entries);
-        let results = messages.iter().flat_map(|message| match message {
-            Message::Results(results) => results.as_slice(),
-            _ => &[],
-        });
         let mut lookup = Lookup::NotFound;
-        for result in results.filter(|result| is_search_result(result, &self.gateway)) {
+        for result in search_results(&messages, &self.gateway) {
             for found in FoundTool::read(&result.text()) {
                 if found.is_current(tool) {
                     return Lookup::Callable(tool);
@@ -197,6 +231,19 @@ impl SearchedTools {
             }
         }
         lookup
+    }
+
+    /// Returns the tools that the searches in these messages have found, each once, as far as they are unchanged.
+    fn found(&self, messages: &[Message]) -> Arc<[RegisteredTool]> {
+        let mut tools: Vec<&RegisteredTool> = Vec::new();
+        for result in search_results(messages, &self.gateway) {
+            for found in FoundTool::read(&result.text()) {
+                let is_known = tools.iter().any(|known| found.is_current(known));
+                let tool = || self.searched.iter().find(|tool| found.is_current(tool));
+                tools.extend((!is_known).then(tool).flatten());
+            }
+        }
+        tools.into_iter().cloned().collect()
     }
 
     /// Returns the result of a call that names a tool which may not be called.
@@ -214,6 +261,18 @@ impl SearchedTools {
         };
         ToolResult::from_outcome(Outcome::UnknownTool, ErrorKind::Retry, reason)
     }
+}
+
+/// Returns the results of searches in these messages.
+fn search_results<'a>(
+    messages: &'a [Message],
+    gateway: &'a Gateway,
+) -> impl Iterator<Item = &'a ToolResult> {
+    let results = messages.iter().flat_map(|message| match message {
+        Message::Results(results) => results.as_slice(),
+        _ => &[],
+    });
+    results.filter(|result| is_search_result(result, gateway))
 }
 
 fn is_search_result(result: &ToolResult, gateway: &Gateway) -> bool {

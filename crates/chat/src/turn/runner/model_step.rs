@@ -96,9 +96,12 @@ impl TurnRunner {
             self.request.selection.keeps_hosted(hosted.name())
                 && options.model.supports_hosted_tool(hosted)
         });
+        let messages = options.window.select_messages(&state.entries);
+        let deferred = self.deferred.as_ref();
         ModelRequest {
             system: options.system.clone(),
-            messages: options.window.select_messages(&state.entries),
+            native_search: deferred.and_then(|deferred| deferred.native_search(&messages)),
+            messages,
             tools: Arc::clone(&self.tools),
             hosted_tools: hosted.cloned().collect(),
             tool_choice,

@@ -86,6 +86,44 @@ fn strict_is_written_even_where_it_is_off() {
 }
 
 #[test]
+fn a_deferred_tool_is_marked_is_not_strict_and_is_no_part_of_the_array() {
+    let (loaded, deferred) = (open(), weather().strict(StrictMode::On));
+    for (dialect, written) in [
+        (
+            Dialect::OPENAI,
+            format!(
+                r#"{{"type":"function","name":"get_weather","description":"Does it.","parameters":{SCHEMA},"strict":false,"defer_loading":true}}"#
+            ),
+        ),
+        (
+            Dialect::ANTHROPIC,
+            format!(
+                r#"{{"name":"get_weather","description":"Does it.","input_schema":{SCHEMA},"strict":false,"defer_loading":true}}"#
+            ),
+        ),
+    ] {
+        let tools = [CandidateTool::from(&loaded), CandidateTool::from(&deferred).deferred()];
+        let plan = ToolPlanner::new(dialect).search_tool("note").plan(tools);
+        assert_eq!(plan.deferred_definitions(), [serde_json::from_str::<Value>(&written).unwrap()]);
+        assert_eq!(plan.definitions().len(), 1);
+        assert!(!plan.json().contains("get_weather"), "{}", plan.json());
+        assert_eq!(plan.tokens(), plan.tools()[0].tokens);
+        assert_eq!(plan.search_tool(), Some("note"));
+    }
+}
+
+#[test]
+fn deferred_tools_do_not_count_towards_the_number_of_tools() {
+    let samples: Vec<Sample> =
+        (0..300).map(|number| Sample::closed(&format!("tool_{number}"), json!({}))).collect();
+    let loaded = samples.iter().take(128).map(CandidateTool::from);
+    let deferred = samples.iter().skip(128).map(|tool| CandidateTool::from(tool).deferred());
+    let plan = ToolPlanner::new(Dialect::OPENAI).plan(loaded.chain(deferred));
+    assert!(plan.omitted().is_empty());
+    assert_eq!((plan.definitions().len(), plan.deferred_definitions().len()), (128, 172));
+}
+
+#[test]
 fn mcp_has_title_output_and_annotations() {
     let sample = weather().destructive();
     let output = Schema::check(json!({"type": "object"})).unwrap();

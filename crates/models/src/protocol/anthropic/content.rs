@@ -1,6 +1,7 @@
 //! Writes the content of messages and results as content blocks.
 
 use serde_json::{Value, json};
+use toolwright_core::wire::PlannedTool;
 use toolwright_core::{Content, Outcome, ResourceContents, ToolResult};
 
 use crate::protocol::json::object;
@@ -42,6 +43,14 @@ pub(super) fn tool_result_block(id: &str, result: Option<&ToolResult>) -> Value 
         ("is_error", result.is_none_or(ToolResult::is_error).then_some(true).into()),
     ]);
     block.into()
+}
+
+/// The result of a search for tools: the API loads the definitions of these. Beside a reference there is no other content.
+pub(super) fn tool_references_block(id: &str, found: &[&PlannedTool]) -> Value {
+    let reference =
+        |tool: &&PlannedTool| json!({"type": "tool_reference", "tool_name": tool.wire_name});
+    let content: Vec<Value> = found.iter().map(reference).collect();
+    json!({"type": "tool_result", "tool_use_id": id, "content": content})
 }
 
 fn result_content(result: &ToolResult) -> Value {

@@ -1,7 +1,7 @@
 //! Writes the `messages` of a request: roles alternate, and every call has its result.
 
 use serde_json::{Value, json};
-use toolwright_chat::{Item, ItemKind, Message, Step};
+use toolwright_chat::{Item, ItemKind, Message, ModelRequest, Step};
 use toolwright_core::ToolResult;
 use toolwright_core::wire::ToolPlan;
 
@@ -12,15 +12,18 @@ use crate::protocol::call_identifiers::{UniqueCallIds, valid_chars, valid_tool_n
 use crate::protocol::json::{JsonObject, object};
 use crate::protocol::raw_fields;
 use crate::protocol::results::{results_of_step, take_result};
+use crate::protocol::search_results::SearchResults;
 
 /// Writes the history; `requires_signature` leaves out reasoning without a signature.
 pub(super) fn messages(
-    history: &[Message],
+    request: &ModelRequest,
     tools: &ToolPlan,
     requires_signature: bool,
 ) -> Vec<Value> {
+    let history = &request.messages;
     let mut writer = MessageWriter {
         tools,
+        searches: SearchResults::new(request, tools),
         requires_signature,
         ids: UniqueCallIds::default(),
         messages: Vec::new(),
@@ -48,6 +51,7 @@ const ASSISTANT: &str = "assistant";
 
 struct MessageWriter<'a> {
     tools: &'a ToolPlan,
+    searches: SearchResults<'a>,
     requires_signature: bool,
     /// The ids of all calls so far: the API rejects duplicates.
     ids: UniqueCallIds,
@@ -77,7 +81,12 @@ impl MessageWriter<'_> {
             if let ItemKind::Call { call } = &item.kind {
                 let id = self.ids.unique_id(&valid_chars(call.id.as_str()), MAX_ID_BYTES);
                 let result = take_result(&mut results, &call.id);
-                result_blocks.push(content::tool_result_block(&id, result));
+                let search = result.filter(|_| self.searches.is_search(call));
+                let found = search.map(|result| self.searches.found(result)).unwrap_or_default();
+                result_blocks.push(match found.is_empty() {
+                    true => content::tool_result_block(&id, result),
+                    false => content::tool_references_block(&id, &found),
+                });
                 block.insert("id".to_owned(), id.into());
                 let name = block.get("name").and_then(Value::as_str);
                 let name = valid_tool_name(name.unwrap_or_default());

@@ -21,21 +21,32 @@ pub(super) struct ModelTraits {
     pub(super) requires_signature: bool,
     /// `max_tokens` if the request sets none: the API requires it.
     pub(super) default_max_tokens: u32,
+    /// Whether `tool_reference` blocks load the definitions of deferred tools.
+    pub(super) loads_deferred_tools: bool,
+    /// The newest type of the hosted search that the model supports.
+    pub(super) web_search: &'static str,
 }
+
+/// The hosted search that all models support.
+pub(super) const BASIC_WEB_SEARCH: &str = "web_search_20250305";
+
+const NEWEST_WEB_SEARCH: &str = "web_search_20260318";
 
 type Version = (u32, u32);
 
 /// The first version of each row; the last row that a model reaches counts.
-const CLAUDE_VERSIONS: [(Version, ModelTraits); 4] = [
+const CLAUDE_VERSIONS: [(Version, ModelTraits); 5] = [
     ((3, 5), claude(Thinking::Unsupported, true, 8_192)),
     ((3, 7), claude(Thinking::Budget, true, 16_000)),
-    ((4, 6), claude(Thinking::Adaptive, true, 32_000)),
+    ((4, 5), claude(Thinking::Budget, true, 16_000).loading_deferred_tools()),
+    ((4, 6), claude(Thinking::Adaptive, true, 32_000).loading_deferred_tools().newest_web_search()),
     ((4, 7), NEWEST_CLAUDE),
 ];
 
 const OLDEST_CLAUDE: ModelTraits = claude(Thinking::Unsupported, true, 4_096);
 
-const NEWEST_CLAUDE: ModelTraits = claude(Thinking::Adaptive, false, 32_000);
+const NEWEST_CLAUDE: ModelTraits =
+    claude(Thinking::Adaptive, false, 32_000).loading_deferred_tools().newest_web_search();
 
 /// A model of another vendor that implements the protocol.
 const OTHER_VENDOR: ModelTraits = ModelTraits {
@@ -43,6 +54,8 @@ const OTHER_VENDOR: ModelTraits = ModelTraits {
     accepts_sampling: true,
     requires_signature: false,
     default_max_tokens: 16_000,
+    loads_deferred_tools: false,
+    web_search: BASIC_WEB_SEARCH,
 };
 
 const fn claude(thinking: Thinking, sampling: bool, max_tokens: u32) -> ModelTraits {
@@ -51,10 +64,22 @@ const fn claude(thinking: Thinking, sampling: bool, max_tokens: u32) -> ModelTra
         accepts_sampling: sampling,
         requires_signature: true,
         default_max_tokens: max_tokens,
+        loads_deferred_tools: false,
+        web_search: BASIC_WEB_SEARCH,
     }
 }
 
 impl ModelTraits {
+    const fn loading_deferred_tools(mut self) -> Self {
+        self.loads_deferred_tools = true;
+        self
+    }
+
+    const fn newest_web_search(mut self) -> Self {
+        self.web_search = NEWEST_WEB_SEARCH;
+        self
+    }
+
     /// Looks up a model; a Claude without a version counts as the newest.
     pub(super) fn for_model(model: &str) -> Self {
         if !model.to_ascii_lowercase().contains("claude") {

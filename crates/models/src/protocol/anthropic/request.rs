@@ -6,14 +6,11 @@ use toolwright_core::schema::Schema;
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{McpServerConfig, WebSearchConfig};
 
-use super::model_traits::{ModelTraits, Thinking};
+use super::model_traits::{BASIC_WEB_SEARCH, ModelTraits, Thinking};
 use super::{Anthropic, messages};
 use crate::protocol::Protocol as _;
 use crate::protocol::json::{JsonObject, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
-
-/// The hosted search that all models support; later versions run code, whose container would have to be kept between requests.
-const WEB_SEARCH_TYPE: &str = "web_search_20250305";
 
 /// The API rejects a smaller budget.
 const MIN_THINKING_BUDGET: u32 = 1_024;
@@ -21,8 +18,8 @@ const MIN_THINKING_BUDGET: u32 = 1_024;
 pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
     let traits = ModelTraits::for_model(model);
     let options = &request.options;
-    let messages = messages::messages(&request.messages, tools, traits.requires_signature);
-    let definitions = tool_definitions(request, tools);
+    let messages = messages::messages(request, tools, traits.requires_signature);
+    let definitions = tool_definitions(request, tools, traits);
     let choice = tool_choice(&request.tool_choice, tools).filter(|_| !definitions.is_empty());
     let forced = choice.is_some() && request.tool_choice != ToolChoice::None;
     let thinking = ThinkingSettings::new(request, traits, forced, &messages);
@@ -72,11 +69,11 @@ fn system_blocks(request: &ModelRequest) -> Option<Value> {
     Some(vec![block].into())
 }
 
-/// The tools, then the hosted tools.
-fn tool_definitions(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
+/// The tools, then the hosted tools, then the deferred ones, which are no part of the cached prefix.
+fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, traits: ModelTraits) -> Vec<Value> {
     let mut definitions = tools.definitions().to_vec();
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
-        HostedTool::WebSearch(search) => Some(web_search_tool(search)),
+        HostedTool::WebSearch(search) => Some(web_search_tool(search, traits)),
         HostedTool::Mcp(group) => {
             Some(json!({"type": "mcp_toolset", "mcp_server_name": group.name}))
         }
@@ -86,6 +83,7 @@ fn tool_definitions(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     if let Some(last) = definitions.last_mut() {
         set_cache_control(last);
     }
+    definitions.extend_from_slice(tools.deferred_definitions());
     definitions
 }
 
@@ -96,10 +94,12 @@ fn set_cache_control(block: &mut Value) {
     }
 }
 
-fn web_search_tool(search: &WebSearchConfig) -> Value {
+fn web_search_tool(search: &WebSearchConfig, traits: ModelTraits) -> Value {
     // Other vendors' types are unknown to this one; their settings are the same.
     let is_own = search.kind.strip_prefix("web_search_").is_some_and(is_date);
-    let kind = if is_own { search.kind.as_str() } else { WEB_SEARCH_TYPE };
+    let kind = if is_own { search.kind.as_str() } else { traits.web_search };
+    // Unless they are called directly, later versions run code, whose container would have to be kept between requests.
+    let callers = (kind > BASIC_WEB_SEARCH).then(|| json!(["direct"]));
     let mut location = object([
         ("city", search.city.as_deref().into()),
         ("country", search.country.as_deref().into()),
@@ -111,6 +111,7 @@ fn web_search_tool(search: &WebSearchConfig) -> Value {
     let tool = object([
         ("type", kind.into()),
         ("name", "web_search".into()),
+        ("allowed_callers", callers.into()),
         ("user_location", unless_empty(location)),
     ]);
     tool.into()

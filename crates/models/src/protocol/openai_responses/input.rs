@@ -3,18 +3,21 @@
 //! The API rejects a call without its result, and an approval request without its response.
 
 use serde_json::{Value, json};
-use toolwright_chat::{Item, ItemKind, Message, Step};
+use toolwright_chat::{Item, ItemKind, Message, ModelRequest, Step};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, Outcome, ToolResult};
 
-use super::{NAME, wire};
+use super::{NAME, tool_search, wire};
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_tool_name};
 use crate::protocol::json::object;
 use crate::protocol::raw_fields;
 use crate::protocol::results::results_of_step;
+use crate::protocol::search_results::SearchResults;
 
 /// Writes the history as items.
-pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> {
+pub(super) fn input_items(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
+    let messages = &request.messages;
+    let searches = SearchResults::new(request, tools);
     let mut items = Vec::new();
     let mut ids = UniqueCallIds::default();
     for (index, message) in messages.iter().enumerate() {
@@ -30,7 +33,7 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
             }
             Message::Step(step) => {
                 let results = results_of_step(messages, index);
-                write_step(step, &results, tools, &mut ids, &mut items);
+                write_step(step, &results, tools, &searches, &mut ids, &mut items);
             }
             // Results are written with their step; the API rejects others.
             _ => {}
@@ -57,6 +60,7 @@ fn write_step(
     step: &Step,
     results: &[&ToolResult],
     tools: &ToolPlan,
+    searches: &SearchResults<'_>,
     ids: &mut UniqueCallIds,
     items: &mut Vec<Value>,
 ) {
@@ -65,17 +69,24 @@ fn write_step(
     let before = items.len();
     for item in &step.items {
         match &item.kind {
+            ItemKind::Call { call } if searches.is_search(call) => {
+                let id = ids.unique_id(call.id.as_str(), MAX_ID_BYTES);
+                items.push(tool_search::search_call(raw_item(item), call, &id, tools));
+                let found = result_of(call.id.as_str()).map(|result| searches.found(result));
+                outputs.push(tool_search::search_output(&id, &found.unwrap_or_default()));
+            }
             ItemKind::Call { call } => {
                 let id = ids.unique_id(call.id.as_str(), MAX_ID_BYTES);
-                let mut function_call = raw_item(item).unwrap_or_else(|| {
-                    let call = tools.lower(call.clone());
-                    json!({
-                        "type": "function_call",
-                        "call_id": id,
-                        "name": call.name,
-                        "arguments": call.arguments,
-                    })
-                });
+                let mut function_call =
+                    raw_item(item).filter(is_function_call).unwrap_or_else(|| {
+                        let call = tools.lower(call.clone());
+                        json!({
+                            "type": "function_call",
+                            "call_id": id,
+                            "name": call.name,
+                            "arguments": call.arguments,
+                        })
+                    });
                 set_valid_id_and_name(&mut function_call, &id);
                 items.push(function_call);
                 let result = result_of(call.id.as_str());
@@ -145,6 +156,11 @@ fn is_replayable(item: &Item) -> bool {
     raw_fields::<wire::Item>(NAME, item).is_some_and(|item| {
         !item.encrypted_content.is_empty() || item.content.is_some_and(|parts| !parts.is_empty())
     })
+}
+
+/// Returns false for a search in the API's own form, which only a request with that form of search accepts.
+fn is_function_call(item: &Value) -> bool {
+    item.get("type").and_then(Value::as_str) == Some("function_call")
 }
 
 fn is_reasoning(item: &Value) -> bool {

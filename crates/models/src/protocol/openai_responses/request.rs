@@ -6,8 +6,8 @@ use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{McpServerConfig, WebSearchConfig};
 
-use super::OpenAiResponses;
 use super::input::input_items;
+use super::{OpenAiResponses, tool_search};
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_name;
 use crate::protocol::json::{JsonObject, merge_objects, number, object, unless_empty};
@@ -29,7 +29,7 @@ pub(super) fn request_body(request: &ModelRequest, plan: &ToolPlan, model: &str)
         ("store", false.into()),
         ("include", include.into()),
         ("instructions", system.into()),
-        ("input", input_items(&request.messages, plan).into()),
+        ("input", input_items(request, plan).into()),
         ("tools", unless_empty(tools)),
         ("tool_choice", choice.into()),
         ("text", format.into()),
@@ -51,6 +51,7 @@ fn supports_encrypted_reasoning(model: &str) -> bool {
 
 fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
     let mut tools = plan.definitions().to_vec();
+    tool_search::replace_definition(&mut tools, plan);
     tools.extend(request.hosted_tools.iter().filter_map(|hosted| match hosted {
         HostedTool::WebSearch(search) => Some(web_search_tool(search)),
         HostedTool::Mcp(group) => Some(mcp_tool(group)),

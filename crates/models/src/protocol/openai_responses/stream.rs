@@ -13,7 +13,7 @@ use toolwright_core::wire::ToolPlan;
 
 use super::pending_items::{PendingItem, PendingItems, PendingKind};
 use super::wire::{self, Frame, Response};
-use super::{NAME, error, item};
+use super::{NAME, error, item, tool_search};
 use crate::limits::{MAX_ITEMS, response_cut_off, too_many_items};
 use crate::protocol::json::object;
 use crate::protocol::{ResponseParser, tool_name};
@@ -197,6 +197,11 @@ impl StreamParser {
 
     /// Emits a complete item, and its text if there were no deltas of it.
     fn emit_item(&mut self, pending: &mut PendingItem, mut item: wire::Item, raw: &RawValue) {
+        let search = tool_search::called_tool(&item, &self.tools).map(str::to_owned);
+        if let Some(search) = search {
+            item.name = search;
+            return self.emit_call(pending, item, raw);
+        }
         if pending.kind == PendingKind::Call {
             return self.emit_call(pending, item, raw);
         }

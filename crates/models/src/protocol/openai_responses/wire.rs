@@ -69,6 +69,8 @@ lenient_structs! {
         call_id: String,
         name: String,
         arguments: JsonText,
+        /// In searches for tools.
+        execution: String,
         /// In MCP calls.
         server_label: String,
         output: JsonText,

@@ -20,6 +20,8 @@ fn streamed() -> (Vec<Value>, String) {
         json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result", "url": "https://x.example", "title": "X", "encrypted_content": "Eq"}]}),
         json!({"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "ask", "server_name": "wiki", "input": {}}),
         json!({"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": false, "content": [{"type": "text", "text": "yes"}]}),
+        json!({"type": "server_tool_use", "id": "srvtoolu_2", "name": "tool_search_tool_bm25", "input": {"query": "files"}}),
+        json!({"type": "tool_search_tool_result", "tool_use_id": "srvtoolu_2", "content": {"type": "tool_search_tool_search_result", "tool_references": [{"type": "tool_reference", "tool_name": "files_read"}]}}),
         json!({"type": "novelty", "depth": 3}),
         json!({"type": "thinking", "thinking": "", "signature": "Omitted=="}),
         json!({"type": "tool_use", "id": "toolu_1", "name": "files_read", "input": {"b": 2, "a": 1}, "caller": {"type": "direct"}}),

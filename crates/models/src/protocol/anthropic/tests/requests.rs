@@ -274,7 +274,7 @@ fn hosted_tools_stand_behind_ours() {
     assert_eq!(
         body["tools"],
         json!([
-            {"type": "web_search_20250305", "name": "web_search", "user_location": {"city": "Lyon", "type": "approximate"}},
+            {"type": "web_search_20260318", "name": "web_search", "allowed_callers": ["direct"], "user_location": {"city": "Lyon", "type": "approximate"}},
             {"type": "mcp_toolset", "mcp_server_name": "wiki"},
             {"type": "mcp_toolset", "mcp_server_name": "open", "cache_control": {"type": "ephemeral"}},
         ])
@@ -295,17 +295,25 @@ fn hosted_tools_stand_behind_ours() {
 #[test]
 fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
     let rows = [
-        ("web_search_20260318", "web_search_20260318"),
+        ("web_search_20260209", MODEL, "web_search_20260209"),
+        ("web_search_20250305", MODEL, "web_search_20250305"),
         // OpenAI's date format.
-        ("web_search_2025_08_26", "web_search_20250305"),
+        ("web_search_2025_08_26", MODEL, "web_search_20260318"),
+        ("default", "claude-opus-4-6", "web_search_20260318"),
+        ("default", "claude-haiku-4-5", "web_search_20250305"),
+        ("web_search_20260318", "claude-haiku-4-5", "web_search_20260318"),
     ];
-    for (set, sent) in rows {
+    for (set, model, sent) in rows {
         let config = config(&[("WebSearchTool.type", set)]);
         let mut request = asking(vec![user("Hi")]);
         request.hosted_tools.push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
-        let body = Value::from(Anthropic.body(&request, &no_tools(), MODEL));
+        let body = Value::from(Anthropic.body(&request, &no_tools(), model));
         let cache_control = json!({"type": "ephemeral"});
-        let tool = json!({"type": sent, "name": "web_search", "cache_control": cache_control});
+        let mut tool = json!({"type": sent, "name": "web_search", "cache_control": cache_control});
+        if sent != "web_search_20250305" {
+            // A search that code makes needs a container, which no request keeps.
+            tool["allowed_callers"] = json!(["direct"]);
+        }
         assert_eq!(body["tools"], json!([tool]));
         assert!(Anthropic.headers(&request).is_empty());
     }

@@ -13,6 +13,8 @@ const MESSAGE: &str = r#"{"id":"msg_1","type":"message","status":"completed","ph
 const LIST: &str =
     r#"{"id":"mcpl_1","type":"mcp_list_tools","server_label":"wiki","tools":[],"error":null}"#;
 const APPROVAL: &str = r#"{"id":"mcpr_1","type":"mcp_approval_request","server_label":"wiki","name":"edit","arguments":"{}"}"#;
+const TOOL_SEARCH: &str = r#"{"id":"tsc_1","type":"tool_search_call","execution":"server","call_id":null,"status":"completed","arguments":{"paths":["crm"]}}"#;
+const FOUND: &str = r#"{"id":"tso_1","type":"tool_search_output","execution":"server","call_id":null,"status":"completed","tools":[{"type":"namespace","name":"crm","description":"Customers.","tools":[]}]}"#;
 const UNKNOWN: &str = r#"{"id":"ho_1","type":"hologram_call","beams":[1.5,{"b":1,"a":2}]}"#;
 
 fn whole(items: &[&str]) -> String {
@@ -31,7 +33,7 @@ fn values(items: &[&str]) -> Vec<Value> {
 
 #[test]
 fn whole_items_are_kept_byte_for_byte() {
-    let sent = [REASONING, SEARCH, CALL, MESSAGE, LIST, APPROVAL, UNKNOWN];
+    let sent = [REASONING, SEARCH, CALL, MESSAGE, LIST, APPROVAL, TOOL_SEARCH, FOUND, UNKNOWN];
     let items = items(&whole(&sent));
     let kept: Vec<&str> =
         items.iter().map(|item| item.raw_json("openai_responses").unwrap().get()).collect();
@@ -40,7 +42,7 @@ fn whole_items_are_kept_byte_for_byte() {
 
 #[test]
 fn what_was_read_is_written_back_as_it_came_and_then_answered() {
-    let sent = [REASONING, SEARCH, CALL, MESSAGE, LIST, APPROVAL, UNKNOWN];
+    let sent = [REASONING, SEARCH, CALL, MESSAGE, LIST, APPROVAL, TOOL_SEARCH, FOUND, UNKNOWN];
     let input = input(vec![
         step(items(&whole(&sent))),
         Message::Results(vec![
