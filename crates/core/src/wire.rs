@@ -2,6 +2,7 @@
 
 pub(crate) mod bridge;
 mod deferred;
+pub(crate) mod gateway;
 mod import;
 
 mod plan;
