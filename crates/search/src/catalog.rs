@@ -80,12 +80,13 @@ impl CatalogCache {
     }
 }
 
-/// Returns a hash of the names and fingerprints.
+/// Returns a hash of the names, the fingerprints, and the words for search, which these do not contain.
 fn content_key(tools: &[RegisteredTool]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for tool in tools {
         tool.spec().name.as_str().hash(&mut hasher);
         tool.tool().fingerprint().hash(&mut hasher);
+        (&tool.spec().tags, &tool.spec().questions).hash(&mut hasher);
     }
     hasher.finish()
 }
