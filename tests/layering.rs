@@ -50,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-core",
             "toolwright-mcp",
             "toolwright-schema",
+            "toolwright-search",
         ],
     ),
     (

@@ -61,6 +61,10 @@ describe("the console", () => {
       await page.keyboard.press("Escape");
       await page.getByRole("link", { name: "Tools" }).click();
       await assertAccessible(`tools, ${theme}`);
+      await page.getByRole("searchbox", { name: "Find a tool" }).fill("give the money back");
+      await page.locator(".score").first().waitFor();
+      await assertAccessible(`tools that were found, ${theme}`);
+      await screenshot(`tool-search-${theme}`);
       await page.getByRole("link", { name: /Issue refund/ }).click();
       await page.getByRole("combobox", { name: "Lowered for" }).selectOption("gemini");
       await page.getByRole("group", { name: "Losses" }).waitFor();
@@ -112,6 +116,10 @@ describe("the console", () => {
     assert.ok(await menu.evaluate((node) => node === document.activeElement));
     await menu.click();
     await page.getByRole("link", { name: "Tools" }).click();
+    await page.getByRole("searchbox", { name: "Find a tool" }).fill("how hot is it");
+    await page.locator(".score").first().waitFor();
+    await fits("tool search");
+    await screenshot("phone-tool-search");
     await page.getByRole("link", { name: /Convert temperature/ }).click();
     await page.getByRole("textbox", { name: /value/ }).waitFor();
     await fits("tool");

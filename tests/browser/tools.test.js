@@ -22,6 +22,56 @@ describe("the tools page", () => {
     await screenshot("tool");
   });
 
+  it("ranks the tools by a question, with their scores", async (t) => {
+    const { page, screenshot, assertAccessible } = await openPage(t, `${server.url}/#/tools`);
+    const box = page.getByRole("searchbox", { name: "Find a tool" });
+    const links = page.locator(".master-list a");
+    await links.first().waitFor();
+    const all = await links.count();
+    await box.fill("Do I get my money back? How hot is it?");
+    await page.locator(".score").first().waitFor();
+    assert.match(await links.nth(0).textContent(), /issue_refund|convert_temperature|get_weather/);
+    const scores = (await page.locator(".score").allTextContents()).map((text) => Number(text.replace("score ", "")));
+    assert.ok(scores.length < all && scores.every((score) => score > 0), scores.join());
+    await page.locator("#status", { hasText: "match" }).waitFor({ state: "attached" });
+    await assertAccessible("search");
+    await screenshot("tool-search");
+    await links.first().click();
+    await page.getByRole("button", { name: "Call" }).waitFor();
+    assert.equal(await page.locator(".score").count(), scores.length, "the result stays while a tool is opened");
+    await box.fill("zebra");
+    await page.getByText("No tool matches.").waitFor();
+    await box.fill("");
+    await page.locator(".score").first().waitFor({ state: "detached" });
+    assert.equal(await links.count(), all);
+  });
+
+  it("also finds a tool by a part of a word, without a score", async (t) => {
+    const { page } = await openPage(t, `${server.url}/#/tools`);
+    await page.getByRole("searchbox", { name: "Find a tool" }).fill("temp");
+    await page.locator("#status", { hasText: "1 tool matches." }).waitFor({ state: "attached" });
+    await page.getByRole("link", { name: /Convert temperature/ }).waitFor();
+    assert.equal(await page.locator(".score").count(), 0);
+  });
+
+  it("asks the server once for what is typed in one go, and shows an error", async (t) => {
+    const { page } = await openPage(t, server.url);
+    await page.clock.install();
+    const questions = [];
+    await page.route("**/api/tools?*", (route) => {
+      questions.push(new URL(route.request().url()).searchParams.get("search"));
+      return route.fulfill({ status: 500, json: { error: { kind: "tools", message: "the tools cannot be listed" } } });
+    });
+    await page.goto(`${server.url}/#/tools`);
+    await page.locator(".master-list a").first().waitFor();
+    await page.getByRole("searchbox", { name: "Find a tool" }).pressSequentially("weather");
+    assert.deepEqual(questions, []);
+    await page.clock.runFor(1000);
+    await page.locator(".master-list .error", { hasText: "the tools cannot be listed" }).waitFor();
+    assert.deepEqual(questions, ["weather"]);
+    await page.getByRole("link", { name: /Weather/ }).waitFor();
+  });
+
   it("shows warnings about the tools of attached servers", async (t) => {
     const attached = await startServerFor(t, { settings: '[mcp.servers.gone]\ncommand = "no-such-program"\n' });
     const { page } = await openPage(t, `${attached.url}/#/tools`);

@@ -146,6 +146,7 @@ fn check_minimal_features() -> Result<Outcome, String> {
         "models",
         "nats",
         "otlp",
+        "search",
         "cli",
         "macros,app,sqlite,tls",
         "macros,demo,models,tls",

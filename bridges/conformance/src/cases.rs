@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use serde_json::{Value, json};
 use toolwright::schema::Dialect;
+use toolwright::search::SearchGateway;
 use toolwright::wire::ToolPlanner;
 use toolwright::{
     ApprovalDecision, ApprovalRequest, Approver, AuditRecord, BoxFuture, Bridge, CallScope, Caller,
@@ -221,6 +222,42 @@ pub async fn an_approval_is_asked_for_and_kept_to<F: Framework>() {
     assert!(texts[2].ends_with("the call was denied: not that one"), "{texts:?}");
     let asked = careful.0.lock().unwrap().clone();
     assert_eq!(asked, ["/a", "/b", "/c"].map(|path| json!({"path": path})));
+}
+
+/// Case: two tools stand for all: one finds the others, one calls them, and a call is one of the tool that it names.
+pub async fn many_tools_are_searched_and_called_through_two<F: Framework>() {
+    let careful = Arc::new(RecordingApprover(Mutex::default()));
+    let tools = invoker(&CallProbe::default());
+    let asking = tools.with_approver(SharedApprover(Arc::clone(&careful)));
+    let bridge = Bridge::new(&asking).gateway(SearchGateway::beyond(5));
+    let shown = sort_by_name(F::listed_tools(&bridge).unwrap());
+    assert_eq!(names(&shown), ["call_tool", "search_tools"]);
+    let query = json!({"query": "write a label for a parcel"}).to_string();
+    let found = F::call(&bridge, ToolCall::new("search_tools", query)).await.expect("a call").text;
+    assert!(found.contains(r#""name":"label""#) && found.contains("input_schema"), "{found}");
+    let call = |tool: &str, arguments: Value| {
+        ToolCall::new("call_tool", json!({"name": tool, "arguments": arguments}).to_string())
+    };
+    let offer = Bridge::new(&asking).export().unwrap();
+    for (tool, arguments) in [
+        ("label", json!({"labels": {"from": "Ada"}, "to": {"street": "Main Street"}})),
+        ("label", json!({"labels": {}, "to": {"street": 7}})),
+        ("add", json!({"a": 2, "b": 3})),
+        ("fail", json!({"how": "retry"})),
+        ("erase", json!({"path": "/b"})),
+        ("erase", json!({"path": "/c"})),
+    ] {
+        let directly = offer.invoke(ToolCall::new(tool, arguments.to_string())).await;
+        let heard = F::call(&bridge, call(tool, arguments)).await.expect("a call");
+        assert_same(&heard, &directly, tool);
+    }
+    let asked = careful.0.lock().unwrap().len();
+    assert_eq!(asked, 4, "each call of `erase` was decided about, directly and through the two");
+    let unknown = F::call(&bridge, call("erase_all", json!({}))).await.expect("a call");
+    assert!(unknown.text.contains("there is no tool `erase_all`"), "{unknown:?}");
+    let alone = Bridge::new(&tools).gateway(SearchGateway::new());
+    let heard = F::call(&alone, call("erase", json!({"path": "/a"}))).await.expect("a call");
+    assert!(heard.asks_person || heard.text.contains("denied"), "{heard:?}");
 }
 
 /// Case: a tool learns on whose behalf it runs.

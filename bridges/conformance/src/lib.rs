@@ -167,6 +167,7 @@ macro_rules! cases {
             calls_end_as_they_do_without_a_framework,
             nobody_to_ask_means_no,
             an_approval_is_asked_for_and_kept_to,
+            many_tools_are_searched_and_called_through_two,
             the_caller_reaches_the_tool,
             a_dropped_call_is_cancelled,
             tools_come_back_into_a_registry,

@@ -99,7 +99,7 @@ async fn call_tool<S>(
         }
     });
     let arguments = json!(cx.arguments.as_ref().unwrap_or(&Default::default()));
-    let call = offer.lift(ToolCall::new(&*cx.name, arguments));
+    let call = offer.lift_in(&scope, ToolCall::new(&*cx.name, arguments));
     let mut invoker = offer.invoker().clone();
     if !invoker.has_approver()
         && let Some(pending) = invoker.pending_call(&scope, &call)

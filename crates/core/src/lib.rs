@@ -56,6 +56,7 @@ pub use tool::prompt::{Prompt, RenderedPrompt, Role};
 pub use tool::tool_caller::ToolCaller;
 pub use tool::{ParamInfo, Tool, ToolSpec};
 pub use wire::bridge::{Bridge, BridgeError, ExportedTool, ExportedTools};
+pub use wire::gateway::{ExportGateway, GatewayTools};
 
 pub use futures::{self, future::BoxFuture};
 pub use schemars::{self, JsonSchema};

@@ -61,7 +61,7 @@ pub(crate) struct ToolInner {
     fingerprint: OnceLock<String>,
 }
 
-/// The part of a tool that the model sees.
+/// The part of a tool that the model sees, and the words that find it.
 ///
 /// It serialises to the object that `toolwright tools list --json` prints.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +83,10 @@ pub struct ToolSpec {
     pub hints: Hints,
     /// The name of its bundle.
     pub bundle: Arc<str>,
+    /// Keywords for tool search; neither serialised nor part of the fingerprint.
+    pub tags: Vec<String>,
+    /// Questions that the tool answers, for tool search; neither serialised nor part of the fingerprint.
+    pub questions: Vec<String>,
 }
 
 impl ToolSpec {
@@ -135,6 +139,8 @@ impl<'de> Deserialize<'de> for ToolSpec {
             output: fields.output_schema.map(Schema::trusted),
             hints: fields.annotations,
             bundle: fields.bundle,
+            tags: Vec::new(),
+            questions: Vec::new(),
         })
     }
 }
@@ -221,6 +227,8 @@ impl Tool {
                 output,
                 hints: D::META.hints,
                 bundle: D::META.bundle.into(),
+                tags: to_strings(D::META.tags),
+                questions: to_strings(D::META.questions),
             },
             policy: Policy::from(&D::META),
             handler: Box::new(MacroHandler::<D> { receiver, required_mask }),
@@ -318,6 +326,10 @@ pub(crate) struct ToolParts {
     pub(crate) untyped: bool,
     pub(crate) defaults: Vec<(String, ParamDefault)>,
     pub(crate) definition_error: Option<DefineError>,
+}
+
+fn to_strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
 /// Makes a semaphore with one permit per concurrent call, clamped to what tokio supports.

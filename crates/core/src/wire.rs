@@ -3,6 +3,7 @@
 pub(crate) mod bridge;
 mod candidate;
 mod deferred;
+pub(crate) mod gateway;
 mod import;
 
 mod plan;

@@ -67,8 +67,17 @@ pub(crate) struct ToolsArgs {
 
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 const FLAGS: [&str; 5] = ["blocking", "expand_result", "pinned", "replayable", "return_direct"];
-const VALUES: [&str; 7] =
-    ["name", "title", "icon", "description", "approvers", "timeout", "concurrency"];
+const VALUES: [&str; 9] = [
+    "name",
+    "title",
+    "icon",
+    "description",
+    "approvers",
+    "timeout",
+    "concurrency",
+    "tags",
+    "questions",
+];
 
 /// A key whose value is a variant of an enum: the key, the enum and the variants in lower case.
 type Choice = (&'static str, &'static str, &'static [&'static str]);
@@ -120,6 +129,14 @@ impl FunctionArgs {
             "approvers" => key.approvers()?.into_token_stream(),
             "timeout" => key.duration()?.into_token_stream(),
             "concurrency" => key.count()?.into_token_stream(),
+            "tags" => {
+                let tags: Vec<LitStr> = key.list("`tags(\"weather\", \"travel\")`")?;
+                quote!(&[#(#tags),*])
+            }
+            "questions" => {
+                let questions: Vec<LitStr> = key.list("`questions(\"Will it rain?\")`")?;
+                quote!(&[#(#questions),*])
+            }
             flag if HINTS.contains(&flag) || FLAGS.contains(&flag) => {
                 let yes = key.flag()?;
                 let declared = yes.then(|| key.ident.clone());

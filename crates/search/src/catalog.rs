@@ -36,8 +36,14 @@ impl ToolCatalog {
 
     /// Returns the tools that match a question best, the best first.
     pub fn search(&self, question: &str, limit: usize) -> Vec<&RegisteredTool> {
+        self.search_scored(question, limit).into_iter().map(|(tool, _)| tool).collect()
+    }
+
+    /// Returns the tools that match a question best with their scores, the best first. Scores are comparable within one search
+    /// only.
+    pub fn search_scored(&self, question: &str, limit: usize) -> Vec<(&RegisteredTool, f32)> {
         let matches = self.index.search(question, limit).into_iter();
-        matches.filter_map(|found| self.get(&found.name)).collect()
+        matches.filter_map(|found| Some((self.get(&found.name)?, found.score))).collect()
     }
 }
 
@@ -74,12 +80,13 @@ impl CatalogCache {
     }
 }
 
-/// Returns a hash of the names and fingerprints.
+/// Returns a hash of the names, the fingerprints, and the words for search, which these do not contain.
 fn content_key(tools: &[RegisteredTool]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for tool in tools {
         tool.spec().name.as_str().hash(&mut hasher);
         tool.tool().fingerprint().hash(&mut hasher);
+        (&tool.spec().tags, &tool.spec().questions).hash(&mut hasher);
     }
     hasher.finish()
 }

@@ -1,5 +1,7 @@
 //! [`ToolDocument`]: what is indexed of a tool.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use toolwright_core::wire::ToolDefinition;
 use toolwright_core::{RegisteredTool, ToolSpec};
@@ -15,7 +17,7 @@ const MAX_EMBEDDED_PARAMS: usize = 24;
 /// What a [`ToolIndex`](crate::ToolIndex) reads of a tool.
 ///
 /// Made from a [`ToolSpec`], an entry of a registry's snapshot or an imported [`ToolDefinition`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolDocument<'a> {
     /// The name in calls, unique in an index.
@@ -29,28 +31,29 @@ pub struct ToolDocument<'a> {
     /// The name of its bundle; may be empty.
     pub bundle: &'a str,
     /// Keywords.
-    pub tags: &'a [&'a str],
+    pub tags: Cow<'a, [&'a str]>,
     /// Questions that the tool answers.
-    pub questions: &'a [&'a str],
+    pub questions: Cow<'a, [&'a str]>,
 }
 
 impl<'a> ToolDocument<'a> {
     /// Makes a document of a name, a description and the JSON Schema of the arguments.
     pub fn new(name: &'a str, description: &'a str, input: &'a Value) -> Self {
-        Self { name, title: None, description, input, bundle: "", tags: &[], questions: &[] }
+        let (tags, questions) = Default::default();
+        Self { name, title: None, description, input, bundle: "", tags, questions }
     }
 
     /// Sets the keywords of the tool.
     #[must_use]
     pub fn tags(mut self, tags: &'a [&'a str]) -> Self {
-        self.tags = tags;
+        self.tags = tags.into();
         self
     }
 
     /// Sets questions that the tool answers.
     #[must_use]
     pub fn questions(mut self, questions: &'a [&'a str]) -> Self {
-        self.questions = questions;
+        self.questions = questions.into();
         self
     }
 
@@ -80,6 +83,8 @@ impl<'a> From<&'a ToolSpec> for ToolDocument<'a> {
         Self {
             title: spec.title.as_deref(),
             bundle: &spec.bundle,
+            tags: spec.tags.iter().map(String::as_str).collect(),
+            questions: spec.questions.iter().map(String::as_str).collect(),
             ..Self::new(spec.name.as_str(), &spec.description, spec.input.as_value())
         }
     }

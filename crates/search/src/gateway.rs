@@ -1,16 +1,17 @@
 //! [`Gateway`]: two tools in place of any number. `search_tools` finds tools, `call_tool` calls one of them by its name.
 
+pub(crate) mod export;
 pub(crate) mod found;
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolwright_core::schema::{InputLimits, fold_name, repair};
+use toolwright_core::schema::{Dialect, InputLimits, fold_name, repair};
 use toolwright_core::{
-    ApprovalPolicy, Args, Arguments, DefineError, ErrorPolicy, Invoker, InvokerError,
-    RegisteredTool, Registry, RegistryError, StrictMode, Tool, ToolCall, ToolError, ToolName,
-    ToolResult,
+    ApprovalPolicy, Args, Arguments, CallScope, Caller, DefineError, ErrorPolicy, Invoker,
+    InvokerError, RegisteredTool, Registry, RegistryError, StrictMode, Tool, ToolCall, ToolError,
+    ToolName, ToolResult,
 };
 
 /// The default and the maximum number of tools that a search returns.
@@ -121,11 +122,10 @@ impl Gateway {
         search: impl Fn(&str, usize) -> ToolResult + Send + Sync + 'static,
         reject: impl Fn(&str) -> ToolResult + Send + Sync + 'static,
     ) -> Result<Invoker, InvokerError> {
-        let tools = [self.search_tool(search), self.call_tool(reject)];
-        let tools: Result<Vec<Tool>, DefineError> = tools.into_iter().collect();
+        let tools = self.tools(move |query, limit, _| search(query, limit), reject);
         let registry = Registry::of(tools.map_err(RegistryError::from)?)?;
         let invoker = invoker.with_view(|_| registry.all())?;
-        // Neither has an effect, and the settings for all tools are not meant for them.
+        // The settings for all tools are not meant for them.
         let invoker = invoker.with_policy(|_, policy| {
             policy.approval = ApprovalPolicy::Never;
             policy.errors = ErrorPolicy::Message;
@@ -133,9 +133,22 @@ impl Gateway {
         Ok(invoker.with_fixed_snapshot()?)
     }
 
+    /// Makes the two tools, first the one that searches. As those of [`invoker`](Self::invoker), but `search` also gets the caller.
+    ///
+    /// # Errors
+    ///
+    /// Never with the names that [`new`](Self::new) chooses.
+    pub fn tools(
+        &self,
+        search: impl Fn(&str, usize, &Caller) -> ToolResult + Send + Sync + 'static,
+        reject: impl Fn(&str) -> ToolResult + Send + Sync + 'static,
+    ) -> Result<Vec<Tool>, DefineError> {
+        [self.search_tool(search), self.call_tool(reject)].into_iter().collect()
+    }
+
     fn search_tool(
         &self,
-        search: impl Fn(&str, usize) -> ToolResult + Send + Sync + 'static,
+        search: impl Fn(&str, usize, &Caller) -> ToolResult + Send + Sync + 'static,
     ) -> Result<Tool, DefineError> {
         let description = match self.direct_calls {
             true => format!("{SEARCH_DESCRIPTION} {LOADED_TOOLS}"),
@@ -148,11 +161,13 @@ impl Gateway {
             .param::<Option<usize>>("limit", LIMIT_DESCRIPTION)
             .read_only(true)
             .idempotent(true)
-            .run(move |args: Args, _| {
+            .approval(ApprovalPolicy::Never)
+            .errors(ErrorPolicy::Message)
+            .run(move |args: Args, cx| {
                 let query: String = args.get("query")?;
                 let limit: Option<usize> = args.get("limit")?;
                 let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
-                Ok::<_, ToolError>(search(&query, limit))
+                Ok::<_, ToolError>(search(&query, limit, cx.caller()))
             })
     }
 
@@ -167,6 +182,9 @@ impl Gateway {
             .param::<String>("name", NAME_DESCRIPTION)
             .param_of_type("arguments", ARGUMENTS_DESCRIPTION, "object", false)
             .strict(StrictMode::Off)
+            // It runs nothing: the tool that it names has a policy of its own.
+            .approval(ApprovalPolicy::Never)
+            .errors(ErrorPolicy::Message)
             .run(move |args: Args, _| {
                 let name: String = args.get("name")?;
                 Ok::<_, ToolError>(reject(&name))
@@ -185,6 +203,46 @@ impl Gateway {
             parse_named_call(&repaired.text)
         })
     }
+
+    /// Converts a call of `call_tool` to a call of the tool that it names, in the form of that tool's own schema; `None` for a call
+    /// of another tool, and if the scope's caller may not use the tool that it names.
+    ///
+    /// # Errors
+    ///
+    /// As [`Invoker::list`].
+    pub fn resolve_call(
+        &self,
+        call: &ToolCall,
+        tools: &Invoker,
+        scope: &CallScope,
+        dialect: Dialect,
+    ) -> Result<Option<ToolCall>, RegistryError> {
+        let Some(named) = self.named_call(call) else { return Ok(None) };
+        let visible = tools.list(scope)?;
+        Ok(tool_named(&visible, named.tool.as_str()).map(|tool| {
+            let arguments = tool.lift_deferred_arguments(dialect, named.arguments);
+            ToolCall::new(&tool.spec().name, arguments).with_id(&call.id)
+        }))
+    }
+
+    /// Returns the result of a call that names no tool of the caller's.
+    pub fn unknown_tool(name: &str) -> ToolResult {
+        let name: String = name.chars().take(64).collect();
+        ToolResult::failure(format!(
+            "there is no tool `{name}`: search for tools, and then call one by its name in the result"
+        ))
+    }
+}
+
+/// Returns the tool with exactly this name, else the only one that differs just in letter case and punctuation.
+pub fn tool_named<'a>(tools: &'a [RegisteredTool], name: &str) -> Option<&'a RegisteredTool> {
+    let exact = tools.iter().find(|tool| tool.spec().name == name);
+    exact.or_else(|| {
+        let folded = fold_name(name);
+        let is_similar = |tool: &&RegisteredTool| fold_name(tool.spec().name.as_str()) == folded;
+        let mut similar = tools.iter().filter(is_similar);
+        similar.next().filter(|_| similar.next().is_none())
+    })
 }
 
 fn parse_named_call(text: &str) -> Option<NamedCall> {

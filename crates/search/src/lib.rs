@@ -4,6 +4,7 @@
 //! BM25, where a word of a name counts more than one of a description, corrects misspelt words and looks up synonyms.
 //!
 //! A [`Gateway`] offers a model or an MCP client two tools in place of a [`ToolCatalog`]: one that searches it, one that calls.
+//! [`SearchGateway`] exports them to other frameworks.
 //! A [`VectorIndex`] finds tools by meaning, with the vectors of an [`Embedder`]; [`merge_by_rank`] combines the two.
 //!
 //! The functions about single words ([`stem`], [`synonyms`], [`unit_named`] and their like) are for the demo model.
@@ -39,8 +40,9 @@ pub use catalog::{CatalogCache, ToolCatalog};
 pub use document::ToolDocument;
 pub use embedder::{EmbedError, Embedder};
 pub use english::{is_common, is_stop_word, synonyms};
+pub use gateway::export::SearchGateway;
 pub use gateway::found::FoundTool;
-pub use gateway::{Gateway, NamedCall};
+pub use gateway::{Gateway, NamedCall, tool_named};
 pub use merge::merge_by_rank;
 pub use options::quoted_values;
 pub use rank::{Match, Term};

@@ -13,6 +13,7 @@ use toolwright_bus::Bus;
 use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store, unique_node_name};
 use toolwright_core::{CancellationToken, Invoker, Secret, SharedState};
 use toolwright_mcp::{McpBuildError, McpServer, McpServerBuilder};
+use toolwright_search::CatalogCache;
 
 use crate::auth::login_attempts::LoginAttempts;
 use crate::auth::session_cookie::CookieSessions;
@@ -435,6 +436,7 @@ impl ServerBuilder {
             mcp,
             mcp_auth,
             mcp_tool_search: self.mcp_tool_search,
+            tool_catalogs: CatalogCache::default(),
             shares: Shares::new(&shared_state),
             titles: ConversationTitles::new(Arc::clone(&shared_state)),
             access_audit: AccessAudit::new(&shared_state),

@@ -23,7 +23,7 @@ pub use toolwright_macros::{AppKind, prompt, tool, tool_type, tools};
 pub use toolwright_mcp as mcp;
 #[cfg(feature = "models")]
 pub use toolwright_models as models;
-#[cfg(feature = "chat")]
+#[cfg(feature = "search")]
 pub use toolwright_search as search;
 #[cfg(any(feature = "app", feature = "server"))]
 pub use toolwright_server as server;

@@ -8,8 +8,8 @@ use super::{Invoker, InvokerInner, ToolSource, builder};
 use crate::error::{InvokerError, RegistryError};
 use crate::invoker::approval::{ApprovalSigner, Approver};
 use crate::registry::View;
-use crate::tool::ToolSpec;
 use crate::tool::policy::Policy;
+use crate::tool::{Tool, ToolSpec};
 
 impl Invoker {
     /// Returns an invoker with the current tools, which ignores later changes of the registry.
@@ -65,6 +65,25 @@ impl Invoker {
         let view = view.map_policy(change);
         view.snapshot()?;
         Ok(self.clone_with(|inner| inner.tool_source = ToolSource::Live(view)))
+    }
+
+    /// Returns an invoker with these tools beside its own. Neither its settings nor its layers and policies apply to them. They
+    /// hide tools of the same names that the registry gets later.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Invoker::snapshot).
+    pub(crate) fn with_added_tools(&self, added: &[Tool]) -> Result<Self, RegistryError> {
+        let source = match &self.0.tool_source {
+            ToolSource::Live(view) => {
+                let names = added.iter().map(|tool| tool.name().to_string());
+                ToolSource::Live(view.clone().exclude(names).with(added.to_vec()))
+            }
+            ToolSource::Fixed(snapshot) => ToolSource::Fixed(Arc::new(snapshot.with_tools(added))),
+        };
+        let invoker = self.clone_with(|inner| inner.tool_source = source);
+        invoker.snapshot()?;
+        Ok(invoker)
     }
 
     /// Returns true if there is an approver.

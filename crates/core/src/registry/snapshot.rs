@@ -147,6 +147,14 @@ impl Snapshot {
         Self { version, tools: NameIndex::new(tools), prompts: NameIndex::new(prompts), encoders }
     }
 
+    /// Returns a snapshot with these tools after its own, none of which has one of their names.
+    pub(crate) fn with_tools(&self, added: &[Tool]) -> Self {
+        let added = added.iter().cloned().map(RegisteredTool::new);
+        let tools = self.tools.iter().cloned().chain(added).collect();
+        let prompts = self.prompts.iter().cloned().collect();
+        Self::new(self.version, tools, prompts, self.encoders.clone())
+    }
+
     /// Returns the registry's version at that moment.
     pub fn version(&self) -> u64 {
         self.version

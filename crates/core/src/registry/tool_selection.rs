@@ -185,6 +185,8 @@ impl ToolSelection {
             output: None,
             hints: Hints::default(),
             bundle: name.into(),
+            tags: Vec::new(),
+            questions: Vec::new(),
         })
     }
 

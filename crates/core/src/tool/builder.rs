@@ -77,6 +77,8 @@ impl ToolBuilder {
                 output: None,
                 hints: Hints::default(),
                 bundle: "built".into(),
+                tags: Vec::new(),
+                questions: Vec::new(),
             },
             policy: Policy::from(&Metadata::new("", "", "")),
             input_source: InputSource::Parameters(Vec::new(), input),
@@ -263,6 +265,10 @@ builder_setters! {
     icon(url: impl Into<String>) => |tool| tool.spec.icon = Some(url.into());
     /// Sets the name of the bundle.
     bundle(bundle: impl Into<Arc<str>>) => |tool| tool.spec.bundle = bundle.into();
+    /// Adds a keyword that tool search finds the tool by; no model sees it.
+    tag(tag: impl Into<String>) => |tool| tool.spec.tags.push(tag.into());
+    /// Adds a question that the tool answers, which tool search finds it by; no model sees it.
+    question(question: impl Into<String>) => |tool| tool.spec.questions.push(question.into());
     /// Declares whether the tool only reads.
     read_only(yes: bool) => |tool| tool.spec.hints.read_only = Some(yes);
     /// Declares whether the tool may destroy something.

@@ -57,6 +57,8 @@ pub struct Metadata {
     pub(crate) title: Option<&'static str>,
     pub(crate) icon: Option<&'static str>,
     pub(crate) bundle: &'static str,
+    pub(crate) tags: &'static [&'static str],
+    pub(crate) questions: &'static [&'static str],
     pub(crate) hints: Hints,
     pub(crate) approval: ApprovalPolicy,
     pub(crate) approvers: Option<&'static str>,
@@ -98,6 +100,8 @@ impl Metadata {
             title: None,
             icon: None,
             bundle,
+            tags: &[],
+            questions: &[],
             hints: Hints::NONE,
             approval: ApprovalPolicy::Auto,
             approvers: None,
@@ -122,6 +126,10 @@ metadata_setters! {
     title: &'static str => |meta, value| meta.title = Some(value);
     /// Sets the URL of an icon.
     icon: &'static str => |meta, value| meta.icon = Some(value);
+    /// Sets keywords for tool search.
+    tags: &'static [&'static str] => |meta, value| meta.tags = value;
+    /// Sets questions that the tool answers, for tool search.
+    questions: &'static [&'static str] => |meta, value| meta.questions = value;
     /// Declares whether the tool only reads.
     read_only: bool => |meta, value| meta.hints.read_only = Some(value);
     /// Declares whether the tool may destroy something.

@@ -14,6 +14,7 @@ use crate::error::RegistryError;
 use crate::invoker::Invoker;
 use crate::registry::RegisteredTool;
 use crate::tool::policy::StrictMode;
+use crate::wire::gateway::{ExportGateway, GatewayTools};
 use crate::wire::{CandidateTool, PlannedTool, Shape, ToolPlan, ToolPlanner};
 
 /// The invoker, caller and dialect for exporting tools to another framework.
@@ -46,12 +47,14 @@ pub struct Bridge {
     invoker: Invoker,
     scope: CallScope,
     dialect: Dialect,
+    gateway: Option<Arc<dyn ExportGateway>>,
 }
 
 impl Bridge {
     /// Makes a bridge with unchanged schemas and an anonymous caller.
     pub fn new(invoker: &Invoker) -> Self {
-        Self { invoker: invoker.clone(), scope: CallScope::new(), dialect: Dialect::MCP }
+        let invoker = invoker.clone();
+        Self { invoker, scope: CallScope::new(), dialect: Dialect::MCP, gateway: None }
     }
 
     /// Sets the dialect of the framework's model: schemas are lowered to it, and arguments lifted from it.
@@ -65,6 +68,13 @@ impl Bridge {
     #[must_use]
     pub fn scope(mut self, scope: CallScope) -> Self {
         self.scope = scope;
+        self
+    }
+
+    /// Exports the tools of a gateway and the pinned ones in place of all: `search::SearchGateway`, for many tools.
+    #[must_use]
+    pub fn gateway(mut self, gateway: impl ExportGateway) -> Self {
+        self.gateway = Some(Arc::new(gateway));
         self
     }
 
@@ -91,7 +101,7 @@ impl Bridge {
         shape: Shape,
         strict: Option<StrictMode>,
     ) -> Result<ExportedTools, BridgeError> {
-        let tools = self.invoker.list(&self.scope)?;
+        let (invoker, tools, gateway) = self.select_tools()?;
         let candidates = tools.iter().map(|tool| CandidateTool {
             strict: strict.unwrap_or(tool.policy().strict),
             ..CandidateTool::from(tool)
@@ -106,12 +116,31 @@ impl Bridge {
         }
         let tools = plan.tools().iter().zip(tools);
         let tools = tools.map(|(planned, tool)| ExportedTool::new(planned, tool)).collect();
-        Ok(ExportedTools(Arc::new(ExportInner {
-            invoker: self.invoker.clone(),
-            scope: self.scope.clone(),
-            plan,
-            tools,
-        })))
+        let scope = self.scope.clone();
+        Ok(ExportedTools(Arc::new(ExportInner { invoker, scope, plan, tools, gateway })))
+    }
+
+    /// Returns the tools to export, and the invoker that runs their calls.
+    fn select_tools(
+        &self,
+    ) -> Result<(Invoker, Vec<RegisteredTool>, Option<GatewayTools>), BridgeError> {
+        let opened = match &self.gateway {
+            Some(gateway) => gateway.open(&self.invoker, &self.scope, self.dialect)?,
+            None => None,
+        };
+        let Some(gateway) = opened else {
+            return Ok((self.invoker.clone(), self.invoker.list(&self.scope)?, None));
+        };
+        let invoker = self.invoker.with_added_tools(gateway.tools())?;
+        let is_own = |tool: &RegisteredTool| {
+            gateway.tools().iter().any(|own| *own.name() == tool.spec().name)
+        };
+        let (own, others): (Vec<_>, Vec<_>) =
+            invoker.list(&self.scope)?.into_iter().partition(is_own);
+        let pinned = others.into_iter().filter(|tool| tool.policy().pinned);
+        // The gateway's first, so that they are not among those that a provider with a limit does not get.
+        let tools = own.into_iter().chain(pinned).collect();
+        Ok((invoker, tools, Some(gateway)))
     }
 }
 
@@ -137,6 +166,7 @@ struct ExportInner {
     scope: CallScope,
     plan: ToolPlan,
     tools: Vec<ExportedTool>,
+    gateway: Option<GatewayTools>,
 }
 
 /// One exported tool.
@@ -195,7 +225,7 @@ impl ExportedTools {
 
     /// Runs a call of the model in a scope.
     pub async fn invoke_in(&self, scope: &CallScope, call: ToolCall) -> ToolResult {
-        let call = self.0.plan.lift(call);
+        let call = self.lift_in(scope, call);
         self.0.invoker.invoke_in(scope, &call).await
     }
 
@@ -208,7 +238,18 @@ impl ExportedTools {
     /// Converts a call of the model to the tool's own name and schema.
     #[must_use]
     pub fn lift(&self, call: ToolCall) -> ToolCall {
-        self.0.plan.lift(call)
+        self.lift_in(&self.0.scope, call)
+    }
+
+    /// Converts a call of the model, in a scope, to the tool's own name and schema; one through a [gateway](Bridge::gateway) to a
+    /// call of the tool that it names.
+    #[must_use]
+    pub fn lift_in(&self, scope: &CallScope, call: ToolCall) -> ToolCall {
+        let call = self.0.plan.lift(call);
+        match &self.0.gateway {
+            Some(gateway) => gateway.resolve(scope, call),
+            None => call,
+        }
     }
 }
 

@@ -59,6 +59,10 @@ fn fills_in(word: String) -> String {
     "${word} and ${other}".to_owned()
 }
 
+/// Is found by more than its description.
+#[tool(tags("shop", "till"), questions("Who owes us money?"))]
+fn is_found() {}
+
 fn hints(tool: &Tool) -> Value {
     serde_json::to_value(tool.spec().hints).unwrap()
 }
@@ -128,4 +132,24 @@ fn a_replayable_tool_is_declared_as_such() {
     let snapshot = Invoker::new(&registry).unwrap().snapshot().unwrap();
     assert!(snapshot.find("calls_others").unwrap().policy().replayable);
     assert!(!snapshot.find("declares_nothing").unwrap().policy().replayable);
+}
+
+#[test]
+fn tags_and_questions_are_part_of_the_spec_and_of_nothing_that_a_model_or_a_client_gets() {
+    let spec = is_found::tool().spec().clone();
+    assert_eq!(
+        (&*spec.tags, &*spec.questions),
+        (&["shop", "till"].map(str::to_owned)[..], &["Who owes us money?".to_owned()][..])
+    );
+    let built = Tool::builder("is_found", "Is found by more than its description.")
+        .tag("shop")
+        .tag("till")
+        .question("Who owes us money?");
+    let built = built.bundle(&*spec.bundle).run(|_, _| "").unwrap();
+    assert_eq!((&built.spec().tags, &built.spec().questions), (&spec.tags, &spec.questions));
+    let json = serde_json::to_string(&spec).unwrap();
+    assert!(!json.contains("till") && !json.contains("owes"), "{json}");
+    let mut plain = spec.clone();
+    (plain.tags, plain.questions) = Default::default();
+    assert_eq!(serde_json::to_string(&plain).unwrap(), json, "nor does a fingerprint change");
 }

@@ -2,5 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod export;
 mod search;
 mod vectors;

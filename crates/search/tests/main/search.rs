@@ -1,8 +1,8 @@
 //! Ranking of tools against questions.
 
 use serde_json::json;
-use toolwright_core::Tool;
-use toolwright_search::{Term, ToolDocument, ToolIndex, stem};
+use toolwright_core::{Registry, Tool};
+use toolwright_search::{CatalogCache, Term, ToolDocument, ToolIndex, stem};
 
 fn tool(name: &str, description: &str) -> Tool {
     let schema = json!({"type": "object", "properties": {
@@ -200,6 +200,27 @@ fn tags_questions_and_the_bundle_are_searched() {
     ]);
     assert_eq!(names(&index, "something from the ledger"), ["run_report"]);
     assert_eq!(names(&index, "who owes money"), ["send"]);
+}
+
+#[test]
+fn tags_and_questions_of_a_spec_are_searched() {
+    let report = Tool::builder("run_report", "Runs a report.").tag("finance").tag("ledger");
+    let send = Tool::builder("send", "Sends it.").question("Who owes us money?");
+    let tools = [report.run(|_, _| "done").unwrap(), send.run(|_, _| "done").unwrap()];
+    let index = ToolIndex::new(tools.iter().map(Tool::spec));
+    assert_eq!(names(&index, "something from the ledger"), ["run_report"]);
+    assert_eq!(names(&index, "who owes money"), ["send"]);
+}
+
+#[test]
+fn a_catalogue_is_indexed_again_if_only_a_tag_changes() {
+    let catalogs = CatalogCache::default();
+    for tag in ["finance", "ledger"] {
+        let tool = Tool::builder("run_report", "Runs a report.").tag(tag).run(|_, _| "done");
+        let registry = Registry::of(tool.unwrap()).unwrap();
+        let tools = registry.snapshot().iter().cloned().collect();
+        assert_eq!(catalogs.catalog(&tools).search(tag, 5).len(), 1, "{tag}");
+    }
 }
 
 #[test]

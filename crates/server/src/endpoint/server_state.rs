@@ -12,6 +12,7 @@ use toolwright_bus::Bus;
 use toolwright_chat::{Model, ModelId, Store};
 use toolwright_core::{CancellationToken, Invoker, SharedState};
 use toolwright_mcp::McpServer;
+use toolwright_search::CatalogCache;
 
 use crate::auth::login_attempts::LoginAttempts;
 use crate::auth::session_cookie::CookieSessions;
@@ -43,6 +44,8 @@ pub(crate) struct ServerState {
     pub(crate) mcp_auth: Authenticator,
     /// Whether MCP lists two tools in place of all.
     pub(crate) mcp_tool_search: bool,
+    /// The indexes of the tools that callers search.
+    pub(crate) tool_catalogs: CatalogCache,
     /// The store of remembered conversations.
     pub(crate) store: Arc<dyn Store>,
     /// `None` if there is one node only.

@@ -1,5 +1,6 @@
-//! `/api/tools`: lists the tools, calls them, and shows their schemas as lowered for a provider.
+//! `/api/tools`: lists and searches the tools, calls them, and shows their schemas as lowered for a provider.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Extension;
@@ -16,13 +17,58 @@ use super::{ApiState, body, json_response as answer};
 use crate::auth::request_context::RequestContext;
 use crate::http::error_response::ErrorResponse;
 
+/// The maximum length of a question, in bytes.
+const MAX_QUESTION: usize = 2_000;
+
+/// The default and the maximum number of tools that a search returns.
+const DEFAULT_LIMIT: usize = 20;
+const MAX_LIMIT: usize = 100;
+
+#[derive(Deserialize)]
+pub(super) struct ListQuery {
+    /// The question to rank the tools by; all tools are listed without one.
+    #[serde(default)]
+    search: String,
+    /// How many tools a search returns.
+    limit: Option<usize>,
+}
+
 pub(super) async fn list_tools(
+    State(state): State<ApiState>,
     Extension(context): Extension<RequestContext>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Response, ErrorResponse> {
     let scope = context.call_scope();
     let tools = context.invoker().list(&scope).map_err(registry_error)?;
-    let tools: Vec<Value> = tools.iter().map(tool_json).collect();
-    answer(StatusCode::OK, &tools)
+    let question = query.search.trim();
+    if question.is_empty() {
+        let tools: Vec<Value> = tools.iter().map(tool_json).collect();
+        return answer(StatusCode::OK, &tools);
+    }
+    if question.len() > MAX_QUESTION {
+        let message = format!("search: a question has at most {MAX_QUESTION} bytes");
+        return Err(ErrorResponse::bad_request(message));
+    }
+    let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(ErrorResponse::bad_request(format!("limit: from 1 to {MAX_LIMIT}")));
+    }
+    // Only the caller's own tools are indexed: no other can be found, and none influences a score.
+    let tools: Arc<[RegisteredTool]> = tools.into();
+    let catalog = state.server.tool_catalogs.catalog(&tools);
+    let found = catalog.search_scored(question, limit);
+    let found: Vec<Value> =
+        found.into_iter().map(|(tool, score)| scored_json(tool, score)).collect();
+    answer(StatusCode::OK, &found)
+}
+
+fn scored_json(tool: &RegisteredTool, score: f32) -> Value {
+    let mut json = tool_json(tool);
+    if let Some(fields) = json.as_object_mut() {
+        // Rounded: more digits are not worth their bytes.
+        fields.insert("score".to_owned(), json!((f64::from(score) * 1000.0).round() / 1000.0));
+    }
+    json
 }
 
 fn tool_json(entry: &RegisteredTool) -> Value {

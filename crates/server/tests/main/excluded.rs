@@ -220,6 +220,17 @@ async fn send_to_chat(socket: &mut Socket, messages: &Value) -> String {
     }
 }
 
+/// Searches for what is excluded by its names and by the words of its description.
+async fn attempt_to_find(server: &TestServer) {
+    for question in names().chain(["refund_letter"]) {
+        let path = format!("/api/tools?search={question}%20money%20back&limit=100");
+        let found = try_get(server, &path, 200).await;
+        for name in NAMES {
+            assert!(!found.contains(name), "{path}: {found}");
+        }
+    }
+}
+
 /// Tries to reach what is excluded over one path of the server.
 async fn attempt(server: &TestServer, path: &str) {
     let concrete = path.replace("{id}", "c").replace("{customer}", "c");
@@ -240,6 +251,9 @@ async fn attempt(server: &TestServer, path: &str) {
                 _ => "",
             };
             assert!(body.contains(listed), "{path}: {body}");
+            if path == "/api/tools" {
+                attempt_to_find(server).await;
+            }
         }
         "/api/session" => {
             let response = server.post(path, json!({ "token": "issue_refund" })).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright::testing::{FnModel, ScriptedModel};
-use toolwright::{Invoker, Registry, prompt};
+use toolwright::{Invoker, Registry, Tool, ToolError, prompt};
 use toolwright_server::{Mount, ServerBuilder};
 
 use crate::approvals::{Payments, payment_tool};
@@ -63,6 +63,47 @@ async fn tools_are_listed_lowered_and_tried_and_approval_is_honoured() {
     assert_eq!(result["outcome"], "invalid_arguments");
     assert_eq!(*paid.lock().unwrap(), [7]);
     assert_eq!(server.post("/api/tools/nobody", json!({})).await.status, 404);
+}
+
+#[tokio::test]
+async fn tools_are_ranked_by_a_question_with_their_scores() {
+    let tool = |name: &str, description: &str| {
+        Tool::builder(name, description).run(|_, _| Ok::<_, ToolError>("done")).unwrap()
+    };
+    let tools = vec![
+        tool("create_ticket", "Opens a support ticket."),
+        tool("get_weather", "Returns the weather in a city."),
+        tool("list_cities", "Lists the cities that have a name."),
+    ];
+    let server = serve(ServerBuilder::new(invoker(tools), FnModel::echo())).await;
+    let found =
+        server.get("/api/tools?search=How%20is%20the%20wether%20in%20a%20city").await.json();
+    let names: Vec<_> = found.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["get_weather", "list_cities"]);
+    let scores: Vec<_> = [0, 1].map(|at| found[at]["score"].as_f64().unwrap()).into();
+    assert!(scores[0] > scores[1] && scores[1] > 0.0, "{scores:?}");
+    assert_eq!(found[0]["parameters"]["type"], "object", "all else is as in the list");
+    let best = server.get("/api/tools?search=city&limit=1").await.json();
+    assert_eq!(best.as_array().unwrap().len(), 1);
+    let all = server.get("/api/tools?search=%20&limit=1").await.json();
+    assert_eq!(all.as_array().unwrap().len(), 3, "no question lists all tools");
+    assert!(all[0].get("score").is_none());
+    assert_eq!(server.get("/api/tools?search=zebra").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn a_search_for_too_many_tools_or_by_a_book_is_rejected() {
+    let server = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
+    for query in ["limit=0", "limit=101", "limit=many", "limit=-1"] {
+        let rejected = server.get(&format!("/api/tools?search=city&{query}")).await;
+        assert_eq!(rejected.status, 400, "{query}");
+    }
+    let book = "a".repeat(2_001);
+    let rejected = server.get(&format!("/api/tools?search={book}")).await;
+    assert_eq!(
+        (rejected.status, rejected.json()["error"]["kind"].clone()),
+        (400, json!("invalid"))
+    );
 }
 
 /// Asks for a translation.

@@ -42,6 +42,9 @@ async fn a_read_only_scope_lists_and_calls_only_read_only_tools() {
     let tools = server.send(with("GET", "/api/tools"), "").await.json();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, [&json!("look")]);
+    let found = server.send(with("GET", "/api/tools?search=pay%20euros%20look"), "").await.json();
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found[0]["name"], "look");
     let info = server.send(with("GET", "/api/info"), "").await.json();
     assert_eq!(info["warnings"], json!([]), "they name tools of others");
     assert!(info.get("principal").is_none(), "the caller is described at one place: {info}");

@@ -11,7 +11,7 @@ use toolwright_core::{
     Arguments, CallScope, ErrorKind, Invoker, Outcome, RegisteredTool, ToolCall, ToolName,
     ToolResult, json,
 };
-use toolwright_search::{CatalogCache, FoundTool, Gateway};
+use toolwright_search::{CatalogCache, FoundTool, Gateway, tool_named};
 
 use crate::chat::tool_search::{ToolSearchMode, fits_deferred};
 use crate::chat::turn_request::TurnRequest;
@@ -203,15 +203,7 @@ impl SearchedTools {
 
     /// Returns the tool of a name, if the model may call it.
     fn look_up(&self, name: &str) -> Lookup<'_> {
-        let folded = fold_name(name);
-        let exact = self.tools.iter().find(|tool| tool.spec().name == name);
-        let similar = || {
-            let is_similar =
-                |tool: &&RegisteredTool| fold_name(tool.spec().name.as_str()) == folded;
-            let mut similar = self.tools.iter().filter(is_similar);
-            similar.next().filter(|_| similar.next().is_none())
-        };
-        let Some(tool) = exact.or_else(similar) else {
+        let Some(tool) = tool_named(&self.tools, name) else {
             return Lookup::NotFound;
         };
         if tool.policy().pinned {

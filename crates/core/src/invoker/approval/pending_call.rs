@@ -55,6 +55,8 @@ impl Invoker {
             output: None,
             hints: Hints::default(),
             bundle: "".into(),
+            tags: Vec::new(),
+            questions: Vec::new(),
         };
         let arguments = serde_json::from_str(call.arguments.as_str());
         PendingCall {

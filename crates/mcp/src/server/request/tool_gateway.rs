@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolwright_core::schema::{Dialect, fold_name};
+use toolwright_core::schema::Dialect;
 use toolwright_core::{
     CallScope, Caller, Invoker, RegisteredTool, RegistryError, ToolCall, ToolResult,
 };
@@ -34,7 +34,8 @@ impl ToolGateway {
         }
         let snapshot = tools.snapshot().map_err(toolwright_core::InvokerError::from)?;
         let gateway = Gateway::new(|name| snapshot.find(name).is_some());
-        let listing = gateway.invoker(tools, |_, _| ToolResult::success(""), rejected)?;
+        let listing =
+            gateway.invoker(tools, |_, _| ToolResult::success(""), Gateway::unknown_tool)?;
         Ok(Some(Self { gateway, listing, catalogs: Arc::default() }))
     }
 
@@ -55,7 +56,7 @@ impl ToolGateway {
         let search = move |query: &str, limit| {
             FoundTool::result(&catalogs.catalog(&visible).search(query, limit), Dialect::MCP)
         };
-        let invoker = self.gateway.invoker(tools, search, rejected);
+        let invoker = self.gateway.invoker(tools, search, Gateway::unknown_tool);
         invoker.map_err(|error| RpcError::internal(error.to_string()))
     }
 }
@@ -73,8 +74,8 @@ impl Request {
                 let name = named.tool.as_str();
                 // As for any call, the error names the scope that is missing.
                 self.check_named_scope(|all| all.find(name).map(RegisteredTool::spec))?;
-                if is_visible(tools, caller, name)? {
-                    let named = ToolCall::new(name, named.arguments).with_id(&call.id);
+                let (gateway, scope) = (&served.gateway, scope_of(caller));
+                if let Some(named) = gateway.resolve_call(&call, tools, &scope, Dialect::MCP)? {
                     return Ok(GatewayCall::Tool(named));
                 }
             }
@@ -83,20 +84,6 @@ impl Request {
         }
         Ok(GatewayCall::Gateway(served.invoker(tools, caller)?, call))
     }
-}
-
-/// Returns the result of a call that names no tool of the caller's: the model of the client reads it, unlike a protocol error.
-fn rejected(name: &str) -> ToolResult {
-    let name: String = name.chars().take(64).collect();
-    ToolResult::failure(format!(
-        "there is no tool `{name}`: search for tools, and then call one by its name in the result"
-    ))
-}
-
-fn is_visible(tools: &Invoker, caller: &Caller, name: &str) -> Result<bool, RegistryError> {
-    let folded = fold_name(name);
-    let visible = tools.list(&scope_of(caller))?;
-    Ok(visible.iter().any(|tool| fold_name(tool.spec().name.as_str()) == folded))
 }
 
 fn scope_of(caller: &Caller) -> CallScope {

@@ -124,6 +124,8 @@ export const api = {
   decide: (id, body) => json(`${conversationPath(id)}/decide`, { method: "POST", body }),
   stop: (id) => json(`${conversationPath(id)}/stop`, { method: "POST", body: {} }),
   tools: async () => (await json("tools")).map(toSpec),
+  searchTools: async (question, signal) =>
+    (await json(`tools?search=${encodeURIComponent(question)}`, { signal })).map(toSpec),
   lowered: (name, dialect) => json(`${itemPath("tools", name)}/lowered?for=${encodeURIComponent(dialect)}`),
   call: (name, body) => json(itemPath("tools", name), { method: "POST", body }),
   connections: () => json("connections"),

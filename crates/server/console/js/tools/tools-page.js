@@ -1,4 +1,4 @@
-// The tools page: a list, and for each tool a form to call it, its schema and the lowered schemas.
+// The tools page: a list that can be searched, and for each tool a form to call it, its schema and the lowered schemas.
 
 import { h, button, emptyState, setChildren, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
@@ -12,6 +12,7 @@ import { duration } from "../ui/format.js";
 import { jsonDetails, jsonView } from "../ui/json-view.js";
 import { connectionsPanel } from "./connections-panel.js";
 import { loweredSchema } from "./lowered-schema.js";
+import { toolSearch } from "./tool-search.js";
 import { argumentList } from "../ui/value-list.js";
 
 const HINTS = [
@@ -24,30 +25,31 @@ const HINTS = [
 /** @param {any} app */
 export function toolsPage(app) {
   const list = h("ul", { class: "master-list" });
-  const search = h("input", {
-    type: "search",
-    "aria-label": "Find a tool",
-    placeholder: "Find a tool…",
-    autocomplete: "off",
+  let selected = null;
+  let found = null;
+  const search = toolSearch((result) => {
+    found = result;
+    const count = draw();
+    if (!found) return;
+    const matches = count === 1 ? "1 tool matches." : `${count || "No"} tools match.`;
+    announce(found.error ?? matches, { urgent: Boolean(found.error) });
   });
   const warnings = h("div", { class: "error", role: "status" });
   const connections = connectionsPanel();
-  const searchField = h("div", { class: "search" }, icon("search"), search);
-  const master = h("div", { class: "master" }, searchField, warnings, connections.node, list);
+  const master = h("div", { class: "master" }, search, warnings, connections.node, list);
   const detail = h("section", { class: "detail", "aria-live": "off" });
   const node = h("div", { class: "split" }, master, detail);
-  let selected = null;
 
+  /** Displays the tools that were found, or all; returns their number. */
   const draw = () => {
-    const query = search.value.trim().toLowerCase();
-    const matches = (tool) => `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(query);
-    const matching = app.tools.filter(matches);
-    setChildren(list, matching.map(listItem));
-    if (!matching.length)
-      setChildren(
-        list,
-        h("li", { class: "quiet" }, app.tools.length ? "No tool matches." : "No tools are registered."),
-      );
+    const tools = found ? withPartialMatches(found, app.tools ?? []) : (app.tools ?? []);
+    const none = found ? "No tool matches." : "No tools are registered.";
+    setChildren(
+      list,
+      found?.error && h("li", { class: "error" }, found.error),
+      tools.length || found?.error ? tools.map(listItem) : h("li", { class: "quiet" }, none),
+    );
+    return tools.length;
   };
   const listItem = (tool) =>
     h(
@@ -56,7 +58,7 @@ export function toolsPage(app) {
       h(
         "a",
         { href: `#/tools/${encodeURIComponent(tool.name)}`, "aria-current": tool.name === selected ? "page" : null },
-        h("strong", {}, tool.title ?? tool.name),
+        h("span", { class: "listed-name" }, h("strong", {}, tool.title ?? tool.name), scoreOf(tool)),
         h("code", {}, tool.name),
         h("span", { class: "quiet" }, tool.description),
       ),
@@ -69,7 +71,6 @@ export function toolsPage(app) {
       messages.map((text) => h("p", {}, text)),
     );
   };
-  search.addEventListener("input", draw);
 
   return {
     node,
@@ -86,10 +87,25 @@ export function toolsPage(app) {
       draw();
       // If it fails, the next visit of the page tries again.
       loadWarnings().catch(() => {});
-      const tool = app.tools.find((it) => it.name === name);
+      // A search also finds a tool that was added after the page was loaded.
+      const tool = [...app.tools, ...(found?.tools ?? [])].find((it) => it.name === name);
       setChildren(detail, tool ? toolView(tool, app.info) : noTool(name));
     },
   };
+}
+
+/** Returns the ranked tools, then those that contain the text as it is: the last word may be half typed. */
+function withPartialMatches({ question, tools }, all) {
+  const ranked = new Set(tools.map((tool) => tool.name));
+  const contains = (tool) =>
+    `${tool.name} ${tool.title} ${tool.description}`.toLowerCase().includes(question.toLowerCase());
+  return [...tools, ...all.filter((tool) => !ranked.has(tool.name) && contains(tool))];
+}
+
+function scoreOf({ score }) {
+  if (score === undefined) return null;
+  const title = "How well it matches, compared with the others of this search";
+  return h("span", { class: "score", title }, `score ${score.toFixed(2)}`);
 }
 
 function noTool(name) {

@@ -1,0 +1,7 @@
+use toolwright::tool;
+
+/// Sells.
+#[tool(tags = "shop", questions())]
+fn sell() {}
+
+fn main() {}

@@ -1,0 +1,92 @@
+//! [`SearchGateway`]: two tools in place of all, for the frameworks that a [`Bridge`](toolwright_core::Bridge) exports tools to.
+
+use std::sync::Arc;
+
+use toolwright_core::schema::Dialect;
+use toolwright_core::{
+    BridgeError, CallScope, Caller, ExportGateway, GatewayTools, Invoker, RegisteredTool,
+    RegistryError, ToolCall, ToolError,
+};
+
+use crate::catalog::CatalogCache;
+use crate::gateway::Gateway;
+use crate::gateway::found::FoundTool;
+
+/// Exports `search_tools`, `call_tool` and the pinned tools to a framework, in place of all tools.
+///
+/// A search ranks the tools that the caller of the search may use. A call of `call_tool` runs as a call of the tool that it names:
+/// validated against its schema, authorised, approved by its policy, limited and audited.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::search::SearchGateway;
+/// use toolwright::{Bridge, Invoker, Registry, ToolCall, tool};
+///
+/// /// Returns the weather in a city.
+/// #[tool(read_only)]
+/// fn get_weather(city: String) -> String {
+///     format!("It rains in {city}.")
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let registry = Registry::of(get_weather::tool())?;
+/// let bridge = Bridge::new(&Invoker::new(&registry)?).gateway(SearchGateway::new());
+///
+/// // A bridge crate does this:
+/// let exported = bridge.export()?;
+/// let found = exported.invoke(ToolCall::new("search_tools", r#"{"query": "rain"}"#)).await;
+/// assert!(found.text().contains("get_weather"));
+/// let call = r#"{"name": "get_weather", "arguments": {"city": "Oslo"}}"#;
+/// let result = exported.invoke(ToolCall::new("call_tool", call)).await;
+/// assert_eq!(result.text(), "It rains in Oslo.");
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct SearchGateway {
+    max_tools: usize,
+}
+
+impl SearchGateway {
+    /// Exports the two tools, however many there are behind them.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Exports the two tools beyond this number of tools, and all tools up to it.
+    pub fn beyond(max_tools: usize) -> Self {
+        Self { max_tools }
+    }
+}
+
+impl ExportGateway for SearchGateway {
+    fn open(
+        &self,
+        tools: &Invoker,
+        scope: &CallScope,
+        dialect: Dialect,
+    ) -> Result<Option<GatewayTools>, BridgeError> {
+        if tools.list(scope)?.len() <= self.max_tools {
+            return Ok(None);
+        }
+        let snapshot = tools.snapshot()?;
+        let gateway = Gateway::new(|name| snapshot.find(name).is_some());
+        let (searched, catalogs) = (tools.clone(), CatalogCache::default());
+        let search = move |query: &str, limit: usize, caller: &Caller| {
+            let scope = CallScope::new().caller(caller.clone());
+            let visible: Arc<[RegisteredTool]> = match searched.list(&scope) {
+                Ok(visible) => visible.into(),
+                Err(error) => return ToolError::from(error).into(),
+            };
+            FoundTool::result(&catalogs.catalog(&visible).search(query, limit), dialect)
+        };
+        let own = gateway.tools(search, Gateway::unknown_tool).map_err(RegistryError::from)?;
+        let called = tools.clone();
+        let resolve = move |scope: &CallScope, call: ToolCall| {
+            // If the tools cannot be listed, the call has that error, too.
+            let resolved = gateway.resolve_call(&call, &called, scope, dialect);
+            resolved.ok().flatten().unwrap_or(call)
+        };
+        Ok(Some(GatewayTools::new(own, resolve)))
+    }
+}
