@@ -78,6 +78,8 @@ fn main() {
                 let provider = Provider::new(format);
                 let chat = Chat::builder(invoker, provider.model()).tool_search(mode).build();
                 let totals = runtime.block_on(run_tasks(&chat, &provider, &tasks));
+                let mut requests = totals.requests.iter().flatten().skip(1);
+                assert!(requests.all(|request| request.has_same_tools), "a cache would be lost");
                 println!("{}", totals.row(format.vendor, *size, name));
                 if mode == ToolSearchMode::On {
                     with_search.push(totals.task_tokens());

@@ -22,6 +22,8 @@ pub(crate) struct RequestSize {
     /// Those of its tools and first messages that are the same as in the request before: a prompt cache has them.
     pub(crate) repeated: usize,
     pub(crate) tools: usize,
+    /// Whether the tools are, byte for byte, those of the request before.
+    pub(crate) has_same_tools: bool,
 }
 
 /// Counts with the vocabulary `o200k_base`.
@@ -70,7 +72,7 @@ impl TokenCounter {
         }
         self.last_messages = messages;
         let count: Vec<&RawValue> = serde_json::from_str(tools).unwrap_or_default();
-        RequestSize { tokens, repeated, tools: count.len() }
+        RequestSize { tokens, repeated, tools: count.len(), has_same_tools }
     }
 
     fn count(&self, text: &str) -> usize {
