@@ -1,4 +1,4 @@
-//! `toolwright tools search`.
+//! `toolwright tools search`, and `toolwright mcp --search` over real servers.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -6,6 +6,9 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+
+#[path = "support/real.rs"]
+mod real;
 
 /// Runs `tools search` with a text on stdin: exit code, stdout, stderr.
 fn search(arguments: &[&str], stdin: &str) -> (Option<i32>, String, String) {
@@ -128,4 +131,15 @@ fn help_teaches_by_example() {
     let (code, out, _) = search(&["--help"], "");
     assert_eq!(code, Some(0));
     assert!(out.contains("tools search --in tools.json -k 3 'book a flight'"), "{out}");
+}
+
+/// Here, and not among the tests that attach servers: twenty processes that start at once would slow down those with time limits.
+#[test]
+fn the_python_sdk_and_the_inspector_search_and_call_the_tools_of_all_real_servers() {
+    if !real::is_installed() {
+        return;
+    }
+    let output = real::python("mcp_search.py", &[env!("CARGO_BIN_EXE_toolwright")]);
+    print!("{output}");
+    assert!(output.contains("all well"), "{output}");
 }

@@ -85,27 +85,11 @@ fn millis(time: Duration) -> f64 {
 
 /// The catalogue ten times, each copy with words of its own.
 fn definitions() -> Vec<ToolDefinition> {
-    let samples = catalogue::tools();
-    let tools = (0..TOOLS).map(|number| {
-        let sample = samples.get(number % samples.len()).unwrap();
-        let (one, other) = (made_up_word(number), made_up_word(number * 7 + 3));
-        json!({
-            "name": format!("{}_{one}", sample.name),
-            "description": format!("{} For {one} and {other}.", sample.description),
-            "inputSchema": sample.input,
-        })
+    let tools = catalogue::many_tools(TOOLS).into_iter().map(|tool| {
+        json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input})
     });
     let text = Value::Array(tools.collect()).to_string();
     wire::import_definitions(&text).unwrap().into_iter().map(Result::unwrap).collect()
-}
-
-fn made_up_word(number: usize) -> String {
-    const SYLLABLES: [&str; 16] = [
-        "ka", "lor", "mi", "ten", "su", "ral", "vo", "pin", "de", "gru", "ha", "sel", "wo", "bri",
-        "ne", "fal",
-    ];
-    let syllable = |shift: usize| SYLLABLES.get((number >> shift) % SYLLABLES.len()).unwrap();
-    [12, 8, 4, 0].into_iter().map(|shift| *syllable(shift)).collect()
 }
 
 /// Prints a line of JSON for each question: the names of the tools by words, by meaning and merged.

@@ -1,4 +1,4 @@
-//! A thousand tool definitions in the styles of people and generators, the same in every run.
+//! A thousand tool definitions in the styles of people and generators, or any number of them, the same in every run.
 
 mod generated;
 mod handwritten;
@@ -84,6 +84,30 @@ pub fn tools() -> Vec<ToolSample> {
         }
     });
     samples.take(TOOL_COUNT).collect()
+}
+
+/// Any number of definitions: the thousand, again and again, each with two made-up words of its own.
+pub fn many_tools(count: usize) -> Vec<ToolSample> {
+    let samples = tools();
+    let numbered = samples.iter().cycle().take(count).enumerate();
+    let tools = numbered.map(|(number, sample)| {
+        let (one, other) = (made_up_word(number), made_up_word(number * 7 + 3));
+        ToolSample {
+            name: format!("{}_{one}", sample.name),
+            description: format!("{} For {one} and {other}.", sample.description),
+            input: sample.input.clone(),
+        }
+    });
+    tools.collect()
+}
+
+fn made_up_word(number: usize) -> String {
+    const SYLLABLES: [&str; 16] = [
+        "ka", "lor", "mi", "ten", "su", "ral", "vo", "pin", "de", "gru", "ha", "sel", "wo", "bri",
+        "ne", "fal",
+    ];
+    let syllable = |shift: usize| SYLLABLES.get((number >> shift) % SYLLABLES.len()).unwrap();
+    [12, 8, 4, 0].into_iter().map(|shift| *syllable(shift)).collect()
 }
 
 impl SchemaTopic {

@@ -86,6 +86,30 @@ async fn of_ten_thousand_tools_a_request_contains_two() {
 }
 
 #[tokio::test]
+async fn a_turn_sends_as_much_with_ten_thousand_tools_as_with_a_hundred() {
+    let sent = async |count: usize| {
+        let model = ScriptedModel::new()
+            .replies_with(finds_and_calls)
+            .replies_with(finds_and_calls)
+            .replies("3 metres.");
+        let chat = searching(model.clone(), many(count)).build();
+        chat.message().user("How high is the tide in Brest?").call().await.unwrap();
+        let requests = model.requests();
+        let tools = requests.iter().flat_map(|request| request.tools.iter());
+        let tools = tools.map(|tool| serde_json::to_string(tool.spec()).unwrap().len());
+        let messages = requests.iter().flat_map(|request| &request.messages);
+        let results = messages.map(|message| match message {
+            Message::Results(results) => results.iter().map(|result| result.text().len()).sum(),
+            _ => 0,
+        });
+        (requests.len(), tools.sum::<usize>() + results.sum::<usize>())
+    };
+    let (few, many) = (sent(100).await, sent(10_000).await);
+    assert_eq!(many.0, few.0, "rounds");
+    assert!(many.1 * 10 <= few.1 * 11, "bytes of tools and results: {few:?}, then {many:?}");
+}
+
+#[tokio::test]
 async fn few_tools_are_all_in_the_request_unless_they_are_large() {
     let offered = async |tools: Vec<Tool>, search: ToolSearch| {
         let model = ScriptedModel::new().replies("Hi.");
