@@ -4,6 +4,7 @@ pub(crate) mod bridge;
 mod candidate;
 mod deferred;
 mod import;
+mod input_examples;
 
 mod plan;
 mod tool_plan;
