@@ -5,6 +5,7 @@ mod candidate;
 mod deferred;
 pub(crate) mod gateway;
 mod import;
+mod input_examples;
 
 mod plan;
 mod tool_plan;

@@ -89,6 +89,23 @@ impl Schema {
         &self.0.value
     }
 
+    /// Returns the schema with these values after its own `examples`.
+    #[must_use]
+    pub fn with_examples(&self, examples: Vec<Value>) -> Self {
+        let mut value = self.0.value.clone();
+        if let Value::Object(keywords) = &mut value
+            && !examples.is_empty()
+        {
+            match keywords.get_mut("examples") {
+                Some(Value::Array(own)) => own.extend(examples),
+                _ => {
+                    keywords.insert("examples".to_owned(), examples.into());
+                }
+            }
+        }
+        Self::trusted(value)
+    }
+
     /// Returns true if the value is valid.
     pub fn is_valid(&self, node: Node<'_>) -> bool {
         self.compiled().as_ref().is_ok_and(|validator| validator.is_valid(node))

@@ -44,6 +44,7 @@ pub struct ToolBuilder<I = Args> {
     spec: ToolSpec,
     policy: Policy,
     input_source: InputSource,
+    input_examples: Vec<Value>,
     output: Option<Value>,
     definition_error: Option<DefineError>,
     input: PhantomData<fn() -> I>,
@@ -82,6 +83,7 @@ impl ToolBuilder {
             },
             policy: Policy::from(&Metadata::new("", "", "")),
             input_source: InputSource::Parameters(Vec::new(), input),
+            input_examples: Vec::new(),
             output: None,
             definition_error: None,
             input: PhantomData,
@@ -203,6 +205,7 @@ impl ToolBuilder {
             spec: self.spec,
             policy: self.policy,
             input_source: InputSource::WholeSchema { schema, typed: true },
+            input_examples: self.input_examples,
             output: self.output,
             definition_error: self.definition_error,
             input: PhantomData,
@@ -316,6 +319,19 @@ builder_setters! {
 }
 
 impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
+    /// Adds an example of the arguments, to the `examples` of the input schema; it must satisfy the schema.
+    ///
+    /// Models of Anthropic get the first five as `input_examples`: they show what the schema cannot say, such as a date format
+    /// or which optional parameters go together.
+    #[must_use]
+    pub fn input_example(mut self, example: impl Serialize) -> Self {
+        match serde_json::to_value(example) {
+            Ok(example) => self.input_examples.push(example),
+            Err(error) => self.record_error("input_example", format!("cannot be JSON: {error}")),
+        }
+        self
+    }
+
     /// Sets the type of the structured output.
     #[must_use]
     pub fn output<T: JsonSchema>(mut self) -> Self {
@@ -433,7 +449,14 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                 (schema, enforced, defaults, definition_error)
             }
         };
-        self.spec.input = input;
+        self.spec.input = match std::mem::take(&mut self.input_examples) {
+            examples if examples.is_empty() => input,
+            examples => {
+                let invalid =
+                    |message| DefineError::parameter(&self.spec.name, "input_example", message);
+                schema::with_examples(&input, examples).map_err(invalid)?
+            }
+        };
         // A type of the user's fills in its own defaults when it is deserialized.
         let skip_fast_path = self.policy.expand_result || (!typed && !defaults.is_empty());
         let tool = Tool::assemble(ToolParts {

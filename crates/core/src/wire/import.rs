@@ -3,6 +3,7 @@
 //! Each definition is imported with notes about everything that was normalised, or rejected with its location, without an
 //! effect on the others. An invalid schema is never replaced by an empty one: the tool would be called without arguments.
 
+mod custom;
 mod definition;
 mod document;
 mod entry;

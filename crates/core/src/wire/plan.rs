@@ -215,6 +215,7 @@ impl<'a> LoweredCandidate<'a> {
             name: self.wire_name,
             description: &self.description,
             schema: self.unbounded_schema.as_deref().unwrap_or_else(|| self.lowered.text()),
+            lowered: self.lowered,
             has_parameters: self.has_parameters(),
             strict: self.dialect.is_strict(),
             dialect: self.dialect,

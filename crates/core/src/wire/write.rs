@@ -1,9 +1,10 @@
 //! Writes the definition of a lowered tool in the shape of an API.
 
 use serde::Serialize;
-use toolwright_schema::Dialect;
+use toolwright_schema::{Dialect, Lowered};
 
 use super::Shape;
+use super::input_examples::input_examples;
 use crate::tool::policy::Hints;
 use crate::wire::CandidateTool;
 
@@ -14,6 +15,7 @@ pub(super) struct DefinitionParts<'a> {
     pub(super) description: &'a str,
     /// The lowered schema as JSON text.
     pub(super) schema: &'a str,
+    pub(super) lowered: &'a Lowered,
     /// Whether the schema has properties; some APIs expect no schema otherwise.
     pub(super) has_parameters: bool,
     pub(super) strict: bool,
@@ -66,6 +68,7 @@ impl Shape {
                 out.raw_field("input_schema", parts.schema);
                 out.field("strict", &parts.strict);
                 out.defer_loading(parts);
+                out.input_examples(parts);
             }
             Self::Gemini => {
                 out.name_and_description(parts);
@@ -125,6 +128,17 @@ impl ObjectWriter {
     fn defer_loading(&mut self, parts: &DefinitionParts<'_>) {
         if parts.deferred {
             self.field("defer_loading", &true);
+        }
+    }
+
+    fn input_examples(&mut self, parts: &DefinitionParts<'_>) {
+        // Searches for tools are documented without examples.
+        if parts.deferred {
+            return;
+        }
+        let examples = input_examples(parts.tool.input, parts.lowered);
+        if !examples.is_empty() {
+            self.field("input_examples", &examples);
         }
     }
 

@@ -367,6 +367,28 @@ fn a_raw_schema_whose_default_does_not_fit_is_an_error() {
 }
 
 #[test]
+fn examples_of_the_arguments_are_part_of_the_schema_and_must_satisfy_it() {
+    let remind = || {
+        Tool::builder("remind", "Reminds.")
+            .param::<String>("at", "When.")
+            .param::<Option<u8>>("times", "How often.")
+    };
+    let tool = remind()
+        .input_example(json!({"at": "2026-05-01T09:00"}))
+        .input_example(json!({"at": "2026-05-02T09:00", "times": 2}))
+        .run(|_, _| "noted")
+        .unwrap();
+    assert_eq!(
+        tool.spec().input.as_value()["examples"],
+        json!([{"at": "2026-05-01T09:00"}, {"at": "2026-05-02T09:00", "times": 2}])
+    );
+    let wrong = remind().input_example(json!({"times": 2})).run(|_, _| "noted");
+    assert_parameter(wrong, "input_example", "does not satisfy the schema");
+    let wrong = remind().input_example("tomorrow").run(|_, _| "noted");
+    assert_parameter(wrong, "input_example", "does not satisfy the schema");
+}
+
+#[test]
 fn an_output_schema_that_is_none_is_an_error() {
     let refused = Tool::builder("f", "Does f.")
         .output_schema(json!({"type": "nonsense"}))

@@ -24,6 +24,16 @@ pub(super) fn require_object(schema: &Value, tool: impl Fn() -> String) -> Resul
     })
 }
 
+/// Returns the schema with examples of the arguments; the error is what is wrong with the first invalid one.
+pub(super) fn with_examples(schema: &Schema, examples: Vec<Value>) -> Result<Schema, String> {
+    for example in &examples {
+        if let Some(violation) = schema.violations(example).first() {
+            return Err(format!("{example} does not satisfy the schema: {violation}"));
+        }
+    }
+    Ok(schema.with_examples(examples))
+}
+
 /// The limit of visited subschemas; a schema may come from an untrusted source.
 const MAX_VISITS: usize = 64;
 

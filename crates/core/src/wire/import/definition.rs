@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolwright_schema::{Schema, SchemaFix};
 
-use super::{Shape, entry::EntryReader, error::EntryError, hosted, schemas};
+use super::{Shape, custom, entry::EntryReader, error::EntryError, hosted, schemas};
 use crate::Hints;
 
 /// An imported tool definition.
@@ -39,10 +39,16 @@ pub(super) fn read_definition(
     entry: Map<String, Value>,
     declared: bool,
 ) -> Result<ToolDefinition, EntryError> {
+    let custom = custom::as_function(&entry);
+    let is_custom = custom.is_some();
+    let entry = custom.unwrap_or(entry);
     if let Some(error) = hosted::reject_hosted(&entry) {
         return Err(error);
     }
     let mut entry = EntryReader::unwrap_envelope(entry, declared);
+    if is_custom {
+        entry.note("", custom::NOTE);
+    }
     let name = read_name(&mut entry)?;
     read_named(entry, &name).map_err(|error| error.with_name(name))
 }

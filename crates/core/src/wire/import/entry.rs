@@ -6,7 +6,7 @@ use toolwright_schema::SchemaFix;
 use super::{Shape, error::EntryError, schemas::INPUT_SCHEMA_KEYS};
 
 /// Keys of some API that a definition does not need.
-const IGNORED_KEYS: [&str; 13] = [
+const IGNORED_KEYS: [&str; 12] = [
     "type",
     "id",
     "_meta",
@@ -18,7 +18,6 @@ const IGNORED_KEYS: [&str; 13] = [
     "cachePoint",
     "defer_loading",
     "allowed_callers",
-    "input_examples",
     "eager_input_streaming",
 ];
 

@@ -55,10 +55,6 @@ pub(super) fn reject_hosted(entry: &Map<String, Value>) -> Option<EntryError> {
         "array" | "boolean" | "integer" | "null" | "number" | "string" => {
             Some(EntryError::not_a_definition())
         }
-        "custom" => Some(EntryError {
-            message: "a custom tool: it takes free text, not JSON arguments".to_owned(),
-            ..EntryError::hosted(kind)
-        }),
         _ => Some(EntryError::hosted(kind)),
     }
     .map(|error| match entry.get("name") {

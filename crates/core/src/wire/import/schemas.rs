@@ -9,6 +9,9 @@ use super::{entry::EntryReader, error::EntryError};
 pub(super) const INPUT_SCHEMA_KEYS: [&str; 5] =
     ["parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema"];
 
+/// The key of examples of the arguments.
+const EXAMPLES_KEY: &str = "input_examples";
+
 /// The keys of the output schema in the APIs.
 const OUTPUT_SCHEMA_KEYS: [&str; 5] =
     ["outputSchema", "output_schema", "responseJsonSchema", "response_json_schema", "response"];
@@ -40,7 +43,30 @@ pub(super) fn read_input_schema(entry: &mut EntryReader) -> Result<Schema, Entry
     merge_required(entry, &mut schema);
     normalise_schema(entry, &key, &mut schema)?;
     require_object(entry, &key, &mut schema)?;
-    check_schema(entry, &key, schema)
+    let schema = check_schema(entry, &key, schema)?;
+    Ok(add_examples(entry, schema))
+}
+
+/// Adds the `input_examples` of Anthropic to those of the schema.
+fn add_examples(entry: &mut EntryReader, schema: Schema) -> Schema {
+    let given = match entry.take(EXAMPLES_KEY) {
+        None => return schema,
+        Some(Value::Array(given)) => given,
+        Some(_) => {
+            entry.note(EXAMPLES_KEY, "left out: not a list");
+            return schema;
+        }
+    };
+    let mut examples = Vec::with_capacity(given.len());
+    for (index, example) in given.into_iter().enumerate() {
+        match schema.violations(&example).first() {
+            None => examples.push(example),
+            Some(violation) => {
+                entry.note(&format!("{EXAMPLES_KEY}/{index}"), format!("left out: {violation}"))
+            }
+        }
+    }
+    schema.with_examples(examples)
 }
 
 /// Reads the schema of the result, if there is one.

@@ -86,6 +86,50 @@ fn strict_is_written_even_where_it_is_off() {
 }
 
 #[test]
+fn the_first_valid_examples_of_a_schema_are_examples_for_anthropic() {
+    let city = |name: &str| json!({"city": name});
+    let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let long = "x".repeat(3_000);
+    schema["examples"] = json!([city("Oslo"), 7, {"town": "Rome"}, city(&long), city("Bonn")]);
+    let tool = Sample::new("get_weather", schema.clone());
+    let sent = |dialect: Dialect| -> Value {
+        serde_json::from_str(planned(&ToolPlanner::new(dialect), dialect, &[tool.clone()]).json())
+            .unwrap()
+    };
+    assert_eq!(sent(Dialect::ANTHROPIC)[0]["input_examples"], json!([city("Oslo"), city("Bonn")]));
+    assert_eq!(sent(Dialect::OPENAI)[0].get("input_examples"), None);
+    assert!(!sent(Dialect::ANTHROPIC)[0]["input_schema"].to_string().contains("examples"));
+    assert_eq!(sent(Dialect::MCP)[0]["inputSchema"]["examples"], schema["examples"]);
+
+    let deferred = [CandidateTool::from(&tool).deferred()];
+    let plan = ToolPlanner::new(Dialect::ANTHROPIC).plan(deferred);
+    assert_eq!(plan.deferred_definitions()[0].get("input_examples"), None);
+    schema["examples"] = (0..9).map(|number| city(&number.to_string())).collect();
+    let many = planned(
+        &ToolPlanner::new(Dialect::ANTHROPIC),
+        Dialect::ANTHROPIC,
+        &[Sample::new("get_weather", schema)],
+    );
+    assert_eq!(many.definitions()[0]["input_examples"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn an_example_has_the_form_of_the_lowered_schema() {
+    let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});
+    let schema = json!({"type": "object", "properties": {"counts": map}, "required": ["counts"],
+        "additionalProperties": false, "examples": [{"counts": {"a": 1}}]});
+    let tool = Sample::new("count", schema).strict(StrictMode::On);
+    let plan = plan(Dialect::ANTHROPIC, &[tool]);
+    let planned = &plan.tools()[0];
+    let example = &plan.definitions()[0]["input_examples"][0];
+    let mut lifted = example.clone();
+    planned.lowered().unwrap().lift_arguments(&mut lifted);
+    assert_eq!(lifted, json!({"counts": {"a": 1}}));
+    let lowered = Schema::check(plan.definitions()[0]["input_schema"].clone()).unwrap();
+    assert!(lowered.violations(example).is_empty());
+}
+
+#[test]
 fn a_deferred_tool_is_marked_is_not_strict_and_is_no_part_of_the_array() {
     let (loaded, deferred) = (open(), weather().strict(StrictMode::On));
     for (dialect, written) in [

@@ -97,7 +97,7 @@ fn hosted_tools_are_recognised() {
         {"googleSearch": {}},
         {"code_execution": {}},
         {"functionDeclarations": [{"name": "f", "description": "F."}], "urlContext": {}},
-        {"type": "custom", "name": "patch", "format": {"type": "grammar"}},
+        {"type": "tool_search", "execution": "client"},
         {"systemTool": {"name": "nova_grounding"}},
         {"cachePoint": {"type": "default"}}
     ]})
@@ -122,7 +122,7 @@ fn hosted_tools_are_recognised() {
             "/tools/4: `code_execution` is hosted by the API: there is nothing to define",
             "f",
             "/tools/5/urlContext: `urlContext` is hosted by the API: there is nothing to define",
-            "/tools/6: a custom tool: it takes free text, not JSON arguments",
+            "/tools/6: `tool_search` is hosted by the API: there is nothing to define",
             "/tools/7: `nova_grounding` is hosted by the API: there is nothing to define",
             "/tools/8: a cache point: it marks a place, and defines nothing",
         ]

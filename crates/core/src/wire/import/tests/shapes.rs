@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Shape, notes, one};
+use super::{Shape, names, notes, one};
 use crate::Hints;
 
 fn city() -> Value {
@@ -188,4 +188,64 @@ fn missing_or_misplaced_keys_are_noted() {
     );
     assert_eq!(read.input.as_value()["required"], json!(["a"]));
     assert_eq!(notes(&read), ["`required` read as part of the parameters"]);
+}
+
+#[test]
+fn a_custom_tool_has_one_parameter_for_its_text() {
+    let grammar = json!({"syntax": "lark", "definition": "start: \"a\"+"});
+    let mut responses = grammar.clone();
+    responses["type"] = json!("grammar");
+    let chat = json!({"type": "grammar", "grammar": grammar});
+    let described = "Text in this grammar (lark):\nstart: \"a\"+";
+    for (entry, description) in [
+        (json!({"type": "custom", "name": "patch", "description": "Patches."}), "Any text."),
+        (
+            json!({"type": "custom", "name": "patch", "description": "Patches.",
+                "format": {"type": "text"}, "defer_loading": true, "allowed_callers": ["direct"]}),
+            "Any text.",
+        ),
+        (
+            json!({"type": "custom", "name": "patch", "description": "Patches.", "format": responses}),
+            described,
+        ),
+        (
+            json!({"type": "custom", "custom": {"name": "patch", "description": "Patches.", "format": chat}}),
+            described,
+        ),
+    ] {
+        let read = one(&entry);
+        assert_eq!((read.name.as_str(), read.description.as_str()), ("patch", "Patches."));
+        assert_eq!(read.input.as_value()["required"], json!(["input"]));
+        let input = &read.input.as_value()["properties"]["input"];
+        assert_eq!(input, &json!({"type": "string", "description": description}));
+        assert_eq!(notes(&read), ["a custom tool: its text is the parameter `input`"]);
+    }
+}
+
+#[test]
+fn the_tools_of_a_namespace_are_read_one_by_one() {
+    let function = |name: &str| {
+        json!({"type": "function", "name": name, "description": "Does it.", "parameters": city(),
+            "strict": true, "defer_loading": true})
+    };
+    let namespace = |name: &str| {
+        json!({"type": "namespace", "name": name, "description": "Customers.",
+            "tools": [function("list"), {"type": "custom", "name": "note", "description": "Notes."}]})
+    };
+    let tools = json!({"tools": [function("f"), namespace("crm"), namespace("shop")]});
+    assert_eq!(names(&tools.to_string()), ["f", "list", "note", "list", "note"]);
+}
+
+#[test]
+fn the_examples_of_anthropic_are_those_of_the_schema() {
+    let mut schema = city();
+    schema["examples"] = json!([{"city": "Oslo"}]);
+    let read = one(&json!({"name": "f", "description": "F.", "input_schema": schema,
+        "input_examples": [{"city": "Rome"}, {"city": 7}], "cache_control": {"type": "ephemeral"},
+        "allowed_callers": ["direct"], "defer_loading": true, "eager_input_streaming": true}));
+    let examples = &read.input.as_value()["examples"];
+    assert_eq!(examples, &json!([{"city": "Oslo"}, {"city": "Rome"}]));
+    let notes = notes(&read);
+    assert!(notes[0].starts_with("/input_examples/1: left out: "), "{notes:?}");
+    assert_eq!(notes.len(), 1);
 }
