@@ -3,7 +3,7 @@
 //! A binary with one test: `tracing` caches whether anything listens to a span when the span is first
 //! reached, and a test beside this one could reach it in the moment before the recorder is there.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::HashMap;
 use std::fmt::Debug;
