@@ -12,7 +12,6 @@ use super::{CandidateTool, ToolPlan, ToolPlanner};
 use crate::tool::policy::{Hints, StrictMode};
 
 /// A tool that owns the data of a candidate.
-#[derive(Clone)]
 struct Sample {
     name: String,
     input: Schema,

@@ -181,7 +181,7 @@ async fn a_streamed_search_is_a_call_of_the_tool_that_searches() {
     let text = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
         "content": [{"type": "output_text", "text": "Found.", "annotations": []}]});
     let replies = [frames(search_item()), frames(text)];
-    let transport = CannedTransport::new(replies.map(|text| CannedResponse::ok(text)));
+    let transport = CannedTransport::new(replies.map(CannedResponse::ok));
     let model = model("openai", "gpt-5.4", &transport).build().unwrap();
     assert_eq!(turn(model, &Arc::default()).await, "Found.");
     let input = bodies(&transport)[1]["input"].take();

@@ -93,8 +93,10 @@ fn the_first_valid_examples_of_a_schema_are_examples_for_anthropic() {
     schema["examples"] = json!([city("Oslo"), 7, {"town": "Rome"}, city(&long), city("Bonn")]);
     let tool = Sample::new("get_weather", schema.clone());
     let sent = |dialect: Dialect| -> Value {
-        serde_json::from_str(planned(&ToolPlanner::new(dialect), dialect, &[tool.clone()]).json())
-            .unwrap()
+        serde_json::from_str(
+            planned(&ToolPlanner::new(dialect), dialect, std::slice::from_ref(&tool)).json(),
+        )
+        .unwrap()
     };
     assert_eq!(sent(Dialect::ANTHROPIC)[0]["input_examples"], json!([city("Oslo"), city("Bonn")]));
     assert_eq!(sent(Dialect::OPENAI)[0].get("input_examples"), None);
