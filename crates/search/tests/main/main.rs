@@ -1,6 +1,6 @@
 //! Tests of the public API.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests")]
 
 mod export;
 mod search;
