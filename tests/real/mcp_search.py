@@ -41,6 +41,9 @@ QUESTIONS = {
 # Those whose tools are called; the Inspector, a process for each request, searches only these.
 CALLED = ["filesystem", "memory", "time"]
 
+# Whose calls need no approval: only those of tools that destroy something do, or none at all.
+TRUST = {"filesystem": "hints", "time": "calls"}
+
 TOKYO = {"source_timezone": "Europe/Oslo", "time": "12:00", "target_timezone": "Asia/Tokyo"}
 
 
@@ -50,15 +53,14 @@ def environment(folder):
 
 
 def write_settings(folder):
-    """As a user would: every server, all with the default trust but one; and a tool that needs no approval."""
+    """As a user would: every server, all with the default trust but two."""
     text = []
     for name, (program, *arguments), variables in SERVERS:
         variables = ", ".join(f"{key} = {json.dumps(value)}" for key, value in {**STEADY, **variables}.items())
         text += [f"[mcp.servers.{name}]", f"command = {json.dumps(program)}", f"args = {json.dumps(arguments)}"]
         # Without a revision each is first asked for one that none of them has; some exit then, and are started again.
         text += [f"env = {{ {variables} }}", 'revision = "2025-11-25"', "connect_s = 90"]
-        text += ['trust = "hints"', ""] if name == "filesystem" else [""]
-    text += ["[tools.time_convert_time]", 'approval = "never"']
+        text += [f'trust = "{TRUST[name]}"', ""] if name in TRUST else [""]
     (folder / "toolwright.toml").write_text("\n".join(text))
     (folder / "note.txt").write_text("A note.")
 
