@@ -85,10 +85,12 @@ pub(crate) fn searches() -> Vec<Message> {
     let results: Vec<_> = calls.iter().zip(searches).map(|(call, it)| result(call, it)).collect();
     let found = call("found", "get_weather", r#"{"city":"Oslo"}"#);
     let mut messages = vec![user("What is the weather like?")];
-    let (first, others) = (vec![calls[0].clone()], calls[1..].to_vec());
-    for (calls, results) in [(first, results[..1].to_vec()), (others, results[1..].to_vec())] {
-        messages.push(scripted(calls.into_iter().map(Item::call).collect()));
-        messages.push(Message::Results(results));
+    // One search alone, then several in one step.
+    let (first_call, later_calls) = calls.split_at(1);
+    let (first_result, later_results) = results.split_at(1);
+    for (calls, results) in [(first_call, first_result), (later_calls, later_results)] {
+        messages.push(scripted(calls.iter().cloned().map(Item::call).collect()));
+        messages.push(Message::Results(results.to_vec()));
     }
     messages.push(scripted(vec![Item::call(found.clone())]));
     messages.push(Message::Results(vec![result(&found, ToolResult::success("wet"))]));
