@@ -292,7 +292,6 @@ impl RemoteServers {
         setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
     ) -> Result<Invoker, AppError> {
         let registry = self.connector.registry();
-        let builder = setup(project.configure_invoker(Invoker::builder(registry)));
         let absent = self.connector.map_states(|name, state| match state {
             ConnectionState::Attached(server) => {
                 let hidden = server.status().items.into_iter();
@@ -307,13 +306,16 @@ impl RemoteServers {
         // `None`: the tools of a server that is not attached are unknown.
         let names: Option<Vec<Vec<String>>> = absent.into_iter().collect();
         let names = names.map(|names| names.concat());
-        let placeholders =
-            placeholder::add_placeholders(registry, project.config(), names.as_deref());
-        let built = builder.build();
-        for name in placeholders {
-            registry.remove(name.as_str());
+        let placeholders = placeholder::placeholders(registry, project.config(), names.as_deref());
+        let build = |view| setup(project.configure_invoker(Invoker::builder(view))).build();
+        if placeholders.is_empty() {
+            return Ok(build(registry.all())?);
         }
-        Ok(built?)
+        // In place of tools that are registered meanwhile.
+        let placeholder_names: Vec<_> =
+            placeholders.iter().map(|tool| tool.name().to_string()).collect();
+        let checked = registry.all().exclude(placeholder_names).with(placeholders);
+        Ok(build(checked)?.with_view(|_| registry.all())?)
     }
 
     /// Disconnects all servers and stops the retries.

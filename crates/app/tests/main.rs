@@ -52,6 +52,28 @@ async fn a_started_app_has_a_chat_with_its_state() {
     app.shutdown().await;
 }
 
+#[tokio::test]
+async fn settings_of_a_tool_whose_server_is_away_add_nothing_to_the_registry() {
+    let registry = Registry::new();
+    registry.add(Tool::builder("look", "Looks.").run(|_, _| "seen").unwrap()).unwrap();
+    let version = registry.snapshot().version();
+    let start = |timeout: &str| {
+        let app = toolwright::app!().registry(registry.clone());
+        let app = app.model(ScriptedModel::new()).store(MemoryStore::new());
+        app.default_setting("mcp.servers.shop.command", "no-such-program")
+            .default_setting("tools.shop_add.timeout", timeout)
+            .start()
+    };
+    let app = start("5s").await.unwrap();
+    // A server that connects at this moment finds its names free.
+    assert_eq!(registry.snapshot().version(), version);
+    let snapshot = app.invoker().snapshot().unwrap();
+    assert!(snapshot.iter().map(|tool| tool.spec().name.as_str()).eq(["look"]));
+    app.shutdown().await;
+    let error = start("soon").await.err().unwrap().to_string();
+    assert!(error.contains("tools.shop_add.timeout"), "{error}");
+}
+
 /// Sends requests to an MCP server over a pipe, and returns the responses.
 #[expect(clippy::unwrap_used, reason = "a helper of tests")]
 async fn exchange(server: McpServer, requests: &[(&str, Value)]) -> Vec<Value> {

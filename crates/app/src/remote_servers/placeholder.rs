@@ -1,21 +1,22 @@
 //! Placeholders for the tools of unavailable servers, while the settings are checked for unknown names.
 //!
 //! `[tools.shop_add]` is an error if there is no such tool, but not if the server `shop` cannot be reached. An invoker checks
-//! the names only when it is built; during that time a placeholder has the name.
+//! the names and values only when it is built; then it is given a placeholder with the name. The registry never has it: the
+//! server may register its tool at the same moment.
 
 use std::collections::BTreeSet;
 
-use toolwright_core::{Config, Registry, Tool, ToolName};
+use toolwright_core::{Config, Registry, Tool};
 
-/// Adds a placeholder for each tool and bundle that the settings name and the registry does not have; returns their names.
+/// Makes a placeholder for each tool and bundle that the settings name and the registry does not have.
 ///
 /// `absent` limits this to the tools and bundles of these names; with `None`, any name may be missing.
-pub(super) fn add_placeholders(
+pub(super) fn placeholders(
     registry: &Registry,
     config: &Config,
     absent: Option<&[String]>,
-) -> Vec<ToolName> {
-    let mut added = Vec::new();
+) -> Vec<Tool> {
+    let mut made = Vec::new();
     let mut add = |name: &str, bundle: &str| {
         let tool = Tool::builder(name, "Stands in for a tool whose server is away.")
             .imported(true)
@@ -23,12 +24,7 @@ pub(super) fn add_placeholders(
             .read_only(true)
             .run(|_, _| "its server is away");
         // An invalid tool name is reported when the invoker is built.
-        if let Ok(tool) = tool {
-            let name = tool.spec().name.clone();
-            if registry.add(tool).is_ok() {
-                added.push(name);
-            }
-        }
+        made.extend(tool);
     };
     let may_be_missing = |name: &String| absent.is_none_or(|absent| absent.contains(name));
     for name in configured_names(config, "tools").iter().filter(|name| may_be_missing(name)) {
@@ -42,7 +38,7 @@ pub(super) fn add_placeholders(
     for (number, bundle) in unknown.filter(may_be_missing).enumerate() {
         add(&format!("stand_in_{number}"), &bundle);
     }
-    added
+    made
 }
 
 /// The names of `[GROUP.NAME]`.
