@@ -217,6 +217,8 @@ async fn what_was_on_its_way_when_a_node_was_cut_off_is_a_gap_for_the_others(ser
     let mut room = two.subscribe("room").await.unwrap();
     one.publish("room", "before".to_owned());
     assert_eq!(next_text(&mut room).await, "before");
+    // The server has confirmed it, so that the next message is sent at once.
+    one.flush().await;
     proxy.stop_data();
     one.publish("room", "lost on its way".to_owned());
     until("it is sent", || one.status().queued == 0).await;
