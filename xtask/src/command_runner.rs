@@ -1,9 +1,9 @@
 //! Runs commands in the folder of the workspace.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, PipeReader, Read as _};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -76,6 +76,24 @@ impl CommandRunner {
         if status.success() { Ok(()) } else { Err(format!("`{self}` ended with {status}")) }
     }
 
+    /// Prints the command and runs it; each line of its output is printed, and passed to `on_line`.
+    pub(crate) fn run_with_lines(self, mut on_line: impl FnMut(&str)) -> Result<(), String> {
+        let shown = self.to_string();
+        println!("$ {shown}");
+        let failed = |error: io::Error| format!("cannot run `{shown}`: {error}");
+        let (mut child, reader) = self.spawn_with_pipe().map_err(failed)?;
+        let mut reader = io::BufReader::new(reader);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 {
+            let text = String::from_utf8_lossy(&line);
+            print!("{text}");
+            on_line(&text);
+            line.clear();
+        }
+        let status = child.wait().map_err(failed)?;
+        if status.success() { Ok(()) } else { Err(format!("`{shown}` ended with {status}")) }
+    }
+
     /// Runs it without output; returns true if it succeeded.
     pub(crate) fn succeeds(mut self) -> bool {
         self.0.stdout(Stdio::null()).stderr(Stdio::null());
@@ -93,16 +111,10 @@ impl CommandRunner {
     }
 
     /// Runs it and returns its output; kills a program that is still running after `timeout`.
-    pub(crate) fn capture(mut self, timeout: Duration) -> Result<CapturedOutput, String> {
+    pub(crate) fn capture(self, timeout: Duration) -> Result<CapturedOutput, String> {
         let shown = self.to_string();
         let failed = |error: io::Error| format!("cannot run `{shown}`: {error}");
-        let (mut reader, writer) = io::pipe().map_err(failed)?;
-        self.0.stdout(writer.try_clone().map_err(failed)?);
-        self.0.stderr(writer);
-        let mut child = self.0.spawn().map_err(failed)?;
-        // Closes this process's copies of the writing end, so that the reader sees the end of the pipe.
-        drop(self);
-
+        let (mut child, mut reader) = self.spawn_with_pipe().map_err(failed)?;
         let (done, finished) = mpsc::channel();
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -118,6 +130,14 @@ impl CommandRunner {
             output: String::from_utf8_lossy(&bytes.map_err(failed)?).into_owned(),
             exit: child.wait().map_err(failed)?.code(),
         })
+    }
+
+    /// Starts it, with stdout and stderr in one pipe.
+    fn spawn_with_pipe(mut self) -> io::Result<(Child, PipeReader)> {
+        let (reader, writer) = io::pipe()?;
+        self.0.stdout(writer.try_clone()?).stderr(writer);
+        // `self` has this process's copies of the writing end: the reader sees the end of the pipe once they are closed.
+        self.0.spawn().map(|child| (child, reader))
     }
 
     fn start_error(&self, error: &io::Error) -> String {

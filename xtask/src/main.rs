@@ -7,6 +7,7 @@ mod readme;
 mod readme_transcripts;
 mod required_programs;
 mod steps;
+mod test_run;
 mod transcript;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::command_runner::{cargo_command, workspace_root};
-use crate::{forbidden, readme, readme_transcripts, required_programs};
+use crate::{forbidden, readme, readme_transcripts, required_programs, test_run};
 
 /// One check of CI.
 pub(crate) struct Step {
@@ -44,7 +44,11 @@ pub(crate) const STEPS: &[Step] = &[
         run: check_minimal_features,
     },
     Step { name: "doc", what: "rustdoc warns about nothing", run: doc },
-    Step { name: "test", what: "every test, doc tests included", run: test },
+    Step {
+        name: "test",
+        what: "every test, doc tests included; a failed one is run once more, and reported",
+        run: test,
+    },
     Step {
         name: "bridges",
         what: "no warning in bridges/, and every bridge's tests, with its framework's own loop",
@@ -168,11 +172,7 @@ fn doc() -> Result<Outcome, String> {
 }
 
 fn test() -> Result<Outcome, String> {
-    // Not `--all-targets`: it would leave out the doc tests.
-    // All tests, even if some fail: CI takes long, and one run should show all that is broken.
-    cargo_command("test", &["--workspace", "--all-features", "--no-fail-fast"])
-        .run_inherited()
-        .map(to_passed)
+    test_run::run_all_tests().map(to_passed)
 }
 
 fn bridges() -> Result<Outcome, String> {
