@@ -275,6 +275,15 @@ async fn mcp(server: &TestServer, who: &str, method: &str, mut params: Value) ->
     server.send(request, &body.to_string()).await
 }
 
+/// Waits until the server has noticed that the earlier connections of a subject to a conversation are closed, which
+/// snapshots would count.
+async fn until_absent(server: &TestServer, who: &str, id: &str) {
+    for base in ["/api/conversations", "/help"] {
+        let path = format!("{base}/{id}");
+        while server.send_as(who, "GET", &path, Value::Null).await.json()["peers"] != 0 {}
+    }
+}
+
 #[tokio::test]
 async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
     let paid = Payments::default();
@@ -302,6 +311,9 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
             let tried = attempts(&server, who, "adas-secret", asked);
             let unknown = attempts(&server, who, "never-begun", asked);
             for ((protocol, name, tried), (_, _, unknown)) in tried.into_iter().zip(unknown) {
+                for id in ["adas-secret", "never-begun"] {
+                    within_timeout(until_absent(&server, who, id)).await;
+                }
                 let (tried, unknown) = (within_timeout(tried).await, within_timeout(unknown).await);
                 let tried = normalised(&tried, "adas-secret");
                 assert_eq!(tried, normalised(&unknown, "never-begun"), "{who}: {protocol} {name}");
