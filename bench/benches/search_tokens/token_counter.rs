@@ -80,7 +80,7 @@ impl TokenCounter {
     }
 }
 
-/// Returns a message without the marks that tell the provider where its cache ends.
+/// Returns a message without `cache_control`, the mark of where the cached prefix ends.
 fn cache_key(message: &str) -> String {
     fn remove_marks(value: &mut Value) {
         match value {

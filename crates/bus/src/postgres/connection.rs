@@ -90,7 +90,7 @@ impl Database {
     pub(super) async fn listen(&self) -> Result<PgListener, String> {
         // The listener below reports a refused connection only after its timeout.
         let (connection, channel) = self.connect().await?;
-        // An error of closing it says nothing about the next one.
+        // It is not used again, so an error of closing it has no effect.
         let _ = connection.close().await;
         let pool = PgPoolOptions::new()
             .max_connections(1)
