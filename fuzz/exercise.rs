@@ -60,6 +60,9 @@ pub(crate) fn exercise(text: &str) {
 }
 
 fn agree(value: &Value) {
+    if LIMITS.admit(value) {
+        assert!(Tape::parse(&value.to_string(), &LIMITS).is_ok(), "admitted, but not parsed");
+    }
     let tape = Tape::from_value(value);
     assert_eq!(tape.to_value(), *value);
     assert_eq!(

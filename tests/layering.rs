@@ -62,6 +62,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-core",
             "toolwright-mcp",
             "toolwright-models",
+            "toolwright-search",
             "toolwright-server",
             "toolwright-store",
         ],
@@ -107,6 +108,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("guarded-tools", &["toolwright"]),
     ("toolwright-assistant", &["assistant-tools", "toolwright"]),
     ("toolwright-bench", &["toolwright"]),
+    ("toolwright-counts", &["toolwright", "toolwright-bench"]),
     ("xtask", &[]),
 ];
 

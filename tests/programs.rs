@@ -151,14 +151,29 @@ fn the_programs_of_a_new_user_are_short() {
         let imports = imported_names(&source);
         assert!(imports.len() <= max_imports, "{name} imports {imports:?}");
     }
-    // A tool and a call: the first program of the README. An approval: the one of the guide.
+    // A tool and a call: a program of the first hour. An approval: the one of the guide.
     for (file, program, max) in
-        [("README.md", "registry.call(", 3), ("docs/designing-a-tool.md", ".approver(", 4)]
+        [("docs/first-hour.md", "registry.call(", 3), ("docs/designing-a-tool.md", ".approver(", 4)]
     {
         let text = fs::read_to_string(root.join(file)).unwrap();
         let mut programs = text.split("```rust\n").skip(1);
         let program = programs.find(|source| source.contains(program)).unwrap();
         let imports = imported_names(program.split("```").next().unwrap());
         assert!(!imports.is_empty() && imports.len() <= max, "{file} imports {imports:?}");
+    }
+}
+
+/// The pages that show an example as the reader's own program, whose commands they run.
+const SHOWN_PROGRAMS: [(&str, &str); 2] =
+    [("README.md", "27_ten_lines"), ("docs/first-hour.md", "26_first_hour")];
+
+#[test]
+fn pages_show_the_examples_that_their_commands_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (page, example) in SHOWN_PROGRAMS {
+        let source = fs::read_to_string(root.join(format!("examples/{example}.rs"))).unwrap();
+        let program = source.find("use toolwright").map(|start| &source[start..]).unwrap();
+        let page_text = fs::read_to_string(root.join(page)).unwrap();
+        assert!(page_text.contains(program), "{page} does not show examples/{example}.rs as it is");
     }
 }

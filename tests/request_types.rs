@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use toolwright::Secret;
 use toolwright::chat::{Model, ModelEvent};
-use toolwright::models::{VENDORS, Vendor};
+use toolwright::models::{ModelBuilder, VENDORS, Vendor};
 use toolwright::testing::CannedTransport;
 
 #[path = "support/real.rs"]
@@ -26,6 +26,7 @@ mod tools;
 /// The models of vendors whose requests depend on the model; all others get an arbitrary name.
 const MODELS: &[(&str, &[&str])] = &[
     ("openai", &["gpt-5", "gpt-5.4", "gpt-4o"]),
+    ("openai-chat", &["gpt-5", "gpt-4o"]),
     (
         "anthropic",
         &["claude-3-haiku-20240307", "claude-sonnet-4-5", "claude-opus-4-6", "claude-sonnet-5"],
@@ -39,10 +40,14 @@ fn models(vendor: &str) -> &'static [&'static str] {
 }
 
 fn model_over(transport: &CannedTransport, vendor: &str, name: &str) -> Arc<dyn Model> {
+    model_builder(transport, vendor, name).build().unwrap()
+}
+
+fn model_builder(transport: &CannedTransport, vendor: &str, name: &str) -> ModelBuilder {
     let vendor = Vendor::by_name(vendor).unwrap();
     let base = vendor.base_url.unwrap_or("https://resource.example");
     let model = vendor.model(name).api_key(Secret::new("made-up")).base_url(base);
-    model.transport(transport.clone()).build().unwrap()
+    model.transport(transport.clone())
 }
 
 #[test]
@@ -60,9 +65,13 @@ async fn the_official_sdks_admit_the_requests_to_every_vendor() {
     let folder = tempfile::tempdir().unwrap();
     let past = recorded_steps::steps().await;
     for vendor in VENDORS {
-        for name in models(vendor.name) {
+        let models = models(vendor.name).iter().map(|name| (*name, ""));
+        let namespaces =
+            [("gpt-5.4", "-namespaces")].into_iter().filter(|_| vendor.name == "openai");
+        for (name, variant) in models.chain(namespaces) {
             let transport = CannedTransport::default();
-            let model = model_over(&transport, vendor.name, name);
+            let model = model_builder(&transport, vendor.name, name);
+            let model = model.tool_namespaces(!variant.is_empty()).build().unwrap();
             for (scenario, request) in scenarios::all(vendor.name, &*model, &past) {
                 // Nothing responds; only the request matters.
                 let events: Vec<_> = model.stream(request).collect().await;
@@ -71,7 +80,7 @@ async fn the_official_sdks_admit_the_requests_to_every_vendor() {
                 // Beta features have types of their own.
                 let beta = sent.header("anthropic-beta").map_or("", |_| "-beta");
                 let folder = folder.path().join(format!("{}{beta}", vendor.name));
-                let folder = folder.join(name);
+                let folder = folder.join(format!("{name}{variant}"));
                 fs::create_dir_all(&folder).unwrap();
                 let file = folder.join(format!("{scenario}.json"));
                 assert!(!file.exists(), "{scenario} is there twice");

@@ -30,6 +30,15 @@ const SENT: &[(&str, Option<&str>)] = &[
     ("mcp", None),
 ];
 
+/// Custom tools of OpenAI, one for each format.
+const CUSTOM_TOOLS: &str = r#"[
+    {"type": "custom", "name": "note", "description": "Keeps a note."},
+    {"type": "custom", "name": "query", "description": "Runs a query.",
+        "format": {"type": "grammar", "syntax": "lark", "definition": "start: \"a\"+"}},
+    {"type": "custom", "custom": {"name": "dial", "description": "Dials a number.",
+        "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "[0-9]+"}}}}
+]"#;
+
 #[test]
 fn the_types_refuse_what_is_wrong() {
     if real::is_installed() {
@@ -39,7 +48,10 @@ fn the_types_refuse_what_is_wrong() {
 
 #[test]
 fn the_official_sdks_admit_the_tools_of_real_servers_and_of_the_sample_assistant() {
-    let Some(lists) = real::lists() else { return };
+    let Some(mut lists) = real::lists() else { return };
+    let definitions = tempfile::tempdir().unwrap();
+    lists.push(definitions.path().join("custom.json"));
+    fs::write(lists.last().unwrap(), CUSTOM_TOOLS).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for (dialect, shape) in SENT {
         // The name in typecheck.py.

@@ -1,9 +1,13 @@
 //! `toolwright tools search`, and `toolwright mcp --search` over real servers.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests")]
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use serde_json::{Value, json};
 
@@ -142,4 +146,95 @@ fn the_python_sdk_and_the_inspector_search_and_call_the_tools_of_all_real_server
     let output = real::python("mcp_search.py", &[env!("CARGO_BIN_EXE_toolwright")]);
     print!("{output}");
     assert!(output.contains("all well"), "{output}");
+}
+
+/// An Ollama whose vectors mean that coats are about the weather; returns its address and the number of texts of each request.
+fn ollama() -> (String, Receiver<usize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, embedded) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let _ = sender.send(answer_embed(&stream.unwrap()));
+        }
+    });
+    (address, embedded)
+}
+
+fn answer_embed(mut stream: &TcpStream) -> usize {
+    let mut reader = BufReader::new(stream);
+    let (mut length, mut line) = (0, String::new());
+    while reader.read_line(&mut line).unwrap() > 2 {
+        let (name, value) = line.split_once(':').unwrap_or_default();
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().unwrap();
+        }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let request: Value = serde_json::from_slice(&body).unwrap();
+    let texts = request["input"].as_array().unwrap();
+    let about =
+        |text: &Value| match ["weather", "coat"].iter().any(|it| text.to_string().contains(it)) {
+            true => json!([1.0, 0.1]),
+            false => json!([-0.1, 1.0]),
+        };
+    let body = json!({ "embeddings": texts.iter().map(about).collect::<Vec<_>>() }).to_string();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
+    let length = body.len();
+    write!(stream, "{head}\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+    texts.len()
+}
+
+/// Searches in a folder, with the vendor at this address: the best match, and stderr.
+fn best_in(folder: &Path, vendor: &str, question: &str) -> (Value, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_toolwright"))
+        .args(["tools", "search", "--json", "-k", "1", question])
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("OLLAMA_HOST", vendor)
+        .output()
+        .unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{err}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (found[0]["name"].clone(), err)
+}
+
+#[test]
+fn with_embeddings_in_the_settings_tools_are_found_by_meaning_and_their_vectors_are_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings =
+        "store = \"sqlite:vectors.sqlite\"\n[tools]\nsearch_embeddings = \"ollama:coats\"\n";
+    std::fs::write(folder.path().join("toolwright.toml"), settings).unwrap();
+    let (vendor, embedded) = ollama();
+    for round in 0..2 {
+        let (best, err) = best_in(folder.path(), &vendor, "Do I need a coat?");
+        assert_eq!(best, "get_weather", "{err}");
+        let texts: Vec<usize> = embedded.try_iter().collect();
+        assert_eq!(texts.len(), 2 - round, "the second time only the question: {texts:?}");
+        assert_eq!(texts.last(), Some(&1));
+    }
+    let nowhere = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (best, _) = best_in(folder.path(), &format!("http://{nowhere}"), "the weather in Oslo");
+    assert_eq!(best, "get_weather", "without the vendor, by words");
+}
+
+#[test]
+fn embeddings_of_a_vendor_that_has_none_are_an_error_that_names_the_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    for (model, expected) in [("anthropic:claude", "no embeddings"), ("ollama", "VENDOR:MODEL")] {
+        let settings = format!("[tools]\nsearch_embeddings = \"{model}\"\n");
+        std::fs::write(folder.path().join("toolwright.toml"), settings).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_toolwright"))
+            .args(["tools", "search", "x"])
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .output()
+            .unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success(), "{model}");
+        assert!(err.contains("tools.search_embeddings") && err.contains(expected), "{err}");
+    }
 }

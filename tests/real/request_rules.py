@@ -11,12 +11,12 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def chat(body):
-    names = [tool["function"]["name"] for tool in body.get("tools", [])]
+    names = [tool[tool["type"]]["name"] for tool in body.get("tools", [])]
     yield from unique(names, "tool")
     yield from spelt(names)
     choice = body.get("tool_choice")
     if isinstance(choice, dict):
-        yield from known(choice["function"]["name"], names)
+        yield from known(choice[choice["type"]]["name"], names)
     if form := body.get("response_format", {}).get("json_schema"):
         yield from spelt([form["name"]])
     waiting = []
@@ -31,7 +31,7 @@ def chat(body):
         calls = message.get("tool_calls", [])
         waiting = [call["id"] for call in calls]
         yield from unique(waiting, "call")
-        yield from spelt(call["function"]["name"] for call in calls)
+        yield from spelt(call[call["type"]]["name"] for call in calls)
         yield from (f"an id that is refused: {id!r}" for id in waiting if not 0 < len(id) <= 40)
         content = message.get("content")
         if message["role"] == "assistant" and not calls and not content and "refusal" not in message:
@@ -42,19 +42,20 @@ def chat(body):
 
 
 # Items of the client that answer those of the model.
-OUTPUTS = ("function_call_output", "tool_search_output", "mcp_approval_response")
+OUTPUTS = ("function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_approval_response")
 
 
 def responses(body):
     tools = body.get("tools", [])
-    names = [tool["name"] for tool in tools if tool["type"] == "function"]
+    named = [(tool["type"], tool["name"]) for tool in tools if tool["type"] in ("function", "custom")]
+    names = [name for _, name in named]
     yield from unique(names, "tool")
     yield from spelt(names)
     labels = [tool["server_label"] for tool in tools if tool["type"] == "mcp"]
     yield from unique(labels, "server")
     match body.get("tool_choice"):
-        case {"type": "function", "name": name}:
-            yield from known(name, names)
+        case {"type": "function" | "custom" as kind, "name": name}:
+            yield from known((kind, name), named)
         case {"type": "mcp", "server_label": label}:
             yield from known(label, labels)
         case {"type": kind}:
@@ -64,21 +65,24 @@ def responses(body):
     searches = [tool for tool in tools if tool["type"] == "tool_search"]
     if len(searches) > 1:
         yield "two tools that search"
-    calls, results, asked, decided = [], [], [], []
+    calls, results, asked, decided, kinds = [], [], [], [], {}
     items = body["input"]
     if not items:
         yield "nothing is said"
     for item, after in zip(items, [*items[1:], {}]):
         match item.get("type"):
-            case "function_call":
+            case "function_call" | "custom_tool_call" as kind:
                 calls.append(item["call_id"])
+                kinds[item["call_id"]] = f"{kind}_output"
                 yield from spelt([item["name"]])
                 if not 0 < len(item["call_id"]) <= 64:
                     yield f"an id that is refused: {item['call_id']!r}"
-            case "function_call_output":
+            case "function_call_output" | "custom_tool_call_output" as kind:
                 results.append(item["call_id"])
                 if item["call_id"] not in calls:
                     yield f"a result before its call: {item['call_id']}"
+                elif kinds.get(item["call_id"]) != kind:
+                    yield f"a result of another kind than its call: {item['call_id']}"
             # A search that the vendor ran itself has no id, and needs none.
             case "tool_search_call" if item["execution"] == "client":
                 calls.append(item["call_id"])
@@ -88,10 +92,15 @@ def responses(body):
                 results.append(item["call_id"])
                 if item["call_id"] not in calls:
                     yield f"a result before its call: {item['call_id']}"
-                names = [tool["name"] for tool in item["tools"]]
+                spaces = [tool for tool in item["tools"] if tool["type"] == "namespace"]
+                yield from unique([space["name"] for space in spaces], "namespace")
+                yield from spelt(space["name"] for space in spaces)
+                found = [tool for tool in item["tools"] if tool["type"] != "namespace"]
+                found += [tool for space in spaces for tool in space["tools"]]
+                names = [tool["name"] for tool in found]
                 yield from unique(names, "found tool")
                 yield from spelt(names)
-                if not all(tool.get("defer_loading") for tool in item["tools"]):
+                if not all(tool.get("defer_loading") for tool in found):
                     yield "a found tool that is not deferred"
             case "mcp_approval_request":
                 asked.append(item["id"])
@@ -130,6 +139,14 @@ def anthropic(body):
         yield "tools that are all deferred"
     if any(tool.get("defer_loading") and "cache_control" in tool for tool in tools):
         yield "a cache mark on a deferred tool"
+    versions = [tool["type"] for tool in tools if tool.get("name") == "code_execution" and "type" in tool]
+    for tool in tools:
+        programs = [caller for caller in tool.get("allowed_callers", []) if caller != "direct"]
+        yield from (f"a caller that is not offered: {caller}" for caller in programs if caller not in versions)
+        if programs and tool.get("strict"):
+            yield "a strict tool that programs may call"
+    if "container" in body and not versions:
+        yield "a container without programs"
     servers = [server["name"] for server in body.get("mcp_servers", [])]
     sets = [tool["mcp_server_name"] for tool in tools if tool.get("type") == "mcp_toolset"]
     if servers != sets or len(set(servers)) < len(servers):
@@ -143,7 +160,7 @@ def anthropic(body):
         yield "sampling and thinking"
     if not body["messages"]:
         yield "nothing is said"
-    ids, waiting, before = [], [], None
+    ids, waiting, running, before = [], [], [], None
     for message in body["messages"]:
         if message["role"] == before:
             yield f"two messages of {before} in a row"
@@ -166,7 +183,15 @@ def anthropic(body):
         ids += waiting
         yield from spelt(block["name"] for block in blocks if block["type"] == "tool_use")
         yield from (f"an id that is refused: {id!r}" for id in waiting if not re.fullmatch("[a-zA-Z0-9_-]+", id))
+        if running and message["role"] == "user" and set(kinds) != {"tool_result"}:
+            yield "a program gets more than results"
+        callers = [block["caller"].get("tool_id") for block in blocks if block["type"] == "tool_use" and "caller" in block]
+        running = [caller for caller in callers if caller]
+        if running and message is body["messages"][-1]:
+            yield "a program without results"
         hosted = [block["id"] for block in blocks if block["type"] in ("server_tool_use", "mcp_tool_use")]
+        yield from (f"a call of no program: {caller}" for caller in running if caller not in hosted)
+        hosted = [id for id in hosted if id not in running]
         found = [block["tool_use_id"] for block in blocks if block["type"].endswith("_tool_result")]
         if hosted != found:
             yield f"hosted calls {hosted} and results {found} differ"

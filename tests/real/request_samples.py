@@ -4,8 +4,10 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "require
 HELLO = {"role": "user", "content": "Hello"}
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cG5n"}}
 TEXT = {"type": "text", "text": "Well?"}
+PROGRAM = {"type": "code_execution_20260120", "tool_id": "p"}
 RESULT = {"type": "tool_result", "tool_use_id": "a"}
 FOUND = {"type": "function", "name": "u", "parameters": SCHEMA, "strict": False, "defer_loading": True}
+SPACE = {"type": "namespace", "name": "n", "description": "d", "tools": [{**FOUND, "name": "w"}]}
 REFERENCE = {"type": "tool_reference", "tool_name": "u"}
 
 # One good body per type, with a call and its result; then mistakes: what, in which body, where, and the value put there
@@ -23,13 +25,16 @@ GOOD = {
             {"type": "function_call_output", "call_id": "a", "output": "wet"},
             {"type": "mcp_approval_response", "approval_request_id": "q", "approve": True},
             {"type": "tool_search_call", "call_id": "b", "execution": "client", "arguments": {"query": "q"}},
-            {"type": "tool_search_output", "call_id": "b", "execution": "client", "tools": [FOUND]},
+            {"type": "tool_search_output", "call_id": "b", "execution": "client", "tools": [FOUND, SPACE]},
+            {"type": "custom_tool_call", "id": "ctc_1", "call_id": "c", "name": "v", "input": "aa"},
+            {"type": "custom_tool_call_output", "call_id": "c", "output": "wet"},
         ],
         "tools": [
             {"type": "function", "name": "t", "parameters": SCHEMA, "strict": True},
             {"type": "web_search", "user_location": {"type": "approximate", "city": "Oslo"}},
             {"type": "mcp", "server_label": "s", "server_url": "https://s.example", "require_approval": "always"},
             {"type": "tool_search", "execution": "client", "description": "d", "parameters": SCHEMA},
+            {"type": "custom", "name": "v", "format": {"type": "grammar", "syntax": "regex", "definition": "a+"}},
         ],
         "tool_choice": {"type": "function", "name": "t"},
         "text": {"format": {"type": "json_schema", "name": "form", "schema": SCHEMA, "strict": True}},
@@ -45,11 +50,18 @@ GOOD = {
             {
                 "role": "assistant",
                 "content": None,
-                "tool_calls": [{"id": "a", "type": "function", "function": {"name": "t", "arguments": "{}"}}],
+                "tool_calls": [
+                    {"id": "a", "type": "function", "function": {"name": "t", "arguments": "{}"}},
+                    {"id": "c", "type": "custom", "custom": {"name": "v", "input": "aa"}},
+                ],
             },
             {"role": "tool", "tool_call_id": "a", "content": "wet"},
+            {"role": "tool", "tool_call_id": "c", "content": "dry"},
         ],
-        "tools": [{"type": "function", "function": {"name": "t", "description": "d", "parameters": SCHEMA}}],
+        "tools": [
+            {"type": "function", "function": {"name": "t", "description": "d", "parameters": SCHEMA}},
+            {"type": "custom", "custom": {"name": "v", "format": {"type": "text"}}},
+        ],
         "tool_choice": {"type": "function", "function": {"name": "t"}},
         "response_format": {"type": "json_schema", "json_schema": {"name": "form", "schema": SCHEMA, "strict": True}},
         "stream_options": {"include_usage": True},
@@ -91,6 +103,27 @@ GOOD = {
         "tool_choice": {"type": "tool", "name": "t"},
         "thinking": {"type": "enabled", "budget_tokens": 2000},
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+    },
+    "anthropic-programs": {
+        "model": "m",
+        "max_tokens": 4000,
+        "stream": True,
+        "container": "container_1",
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Hello"}]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "server_tool_use", "id": "p", "name": "code_execution", "input": {"code": "await t()"}},
+                    {"type": "tool_use", "id": "a", "name": "t", "input": {}, "caller": PROGRAM},
+                ],
+            },
+            {"role": "user", "content": [RESULT]},
+        ],
+        "tools": [
+            {"name": "t", "input_schema": SCHEMA, "strict": False, "allowed_callers": ["code_execution_20260120"]},
+            {"type": "code_execution_20260120", "name": "code_execution"},
+        ],
     },
     "anthropic-beta": {
         "model": "m",
@@ -171,6 +204,21 @@ BAD = [
     ("a found tool that is not deferred", "openai", ["input", 7, "tools", 0, "defer_loading"]),
     ("a found tool with a space", "openai", ["input", 7, "tools", 0, "name"], "u v"),
     ("a tool found twice", "openai", ["input", 7, "tools"], [FOUND, FOUND]),
+    ("an unknown key of a namespace", "openai", ["input", 7, "tools", 1, "defer_loading"], True),
+    ("a namespace without a description", "openai", ["input", 7, "tools", 1, "description"]),
+    ("a namespace with a space", "openai", ["input", 7, "tools", 1, "name"], "n m"),
+    ("a found tool of a namespace that is not deferred", "openai", ["input", 7, "tools", 1, "tools", 0, "defer_loading"]),
+    ("a tool found in a namespace and outside", "openai", ["input", 7, "tools", 1, "tools"], [FOUND]),
+    ("a custom call with arguments", "openai", ["input", 8, "arguments"], "{}"),
+    ("a custom call with a status", "openai", ["input", 8, "status"], "completed"),
+    ("a custom call without its text", "openai", ["input", 8, "input"]),
+    ("a custom call with a function's result", "openai", ["input", 9, "type"], "function_call_output"),
+    ("a custom call without its result", "openai", ["input", 9], HELLO),
+    ("a custom tool with a schema", "openai", ["tools", 4, "parameters"], SCHEMA),
+    ("a custom tool chosen as a function", "openai", ["tool_choice"], {"type": "function", "name": "v"}),
+    ("a custom call with arguments", "openai-chat", ["messages", 2, "tool_calls", 1, "custom", "arguments"], "{}"),
+    ("a custom call of a name with a space", "openai-chat", ["messages", 2, "tool_calls", 1, "custom", "name"], "t u"),
+    ("an unknown key of a custom tool", "openai-chat", ["tools", 1, "custom", "strict"], True),
     ("an unknown key", "openai-chat", ["max_output_tokens"], 9),
     ("an unknown key of a message", "openai-chat", ["messages", 1, "extra"], 1),
     ("an extension of another vendor", "openai-chat", ["messages", 2, "reasoning_content"], "Hm."),
@@ -220,6 +268,14 @@ BAD = [
     ("a deferral as text", "anthropic", ["tools", 2, "defer_loading"], "true"),
     ("a cache mark on a deferred tool", "anthropic", ["tools", 2, "cache_control"], {"type": "ephemeral"}),
     ("only deferred tools", "anthropic", ["tools"], [{"name": "u", "input_schema": SCHEMA, "defer_loading": True}]),
+    ("a caller there is not", "anthropic-programs", ["tools", 0, "allowed_callers"], ["programmatic"]),
+    ("a caller that is not offered", "anthropic-programs", ["tools", 0, "allowed_callers"], ["code_execution_20250825"]),
+    ("a strict tool that programs may call", "anthropic-programs", ["tools", 0, "strict"], True),
+    ("a program in an unknown version", "anthropic-programs", ["tools", 1, "type"], "code_execution"),
+    ("a call of no program", "anthropic-programs", ["messages", 1, "content", 1, "caller", "tool_id"], "q"),
+    ("a caller without its program", "anthropic-programs", ["messages", 1, "content", 1, "caller", "tool_id"]),
+    ("a program that is spoken to", "anthropic-programs", ["messages", 2, "content"], [RESULT, TEXT]),
+    ("a container as an object", "anthropic-programs", ["container"], {"name": "c"}),
     ("a server without an address", "anthropic-beta", ["mcp_servers", 0, "url"]),
     ("a server without its tools", "anthropic-beta", ["tools", 0, "mcp_server_name"], "r"),
     ("an unknown key", "gemini", ["model"], "m"),

@@ -16,8 +16,8 @@ import mcp.types
 import typing_extensions
 from anthropic.types import ToolParam
 from google.genai.types import FunctionDeclaration, Tool
-from openai.types.chat import ChatCompletionFunctionToolParam
-from openai.types.responses import FunctionToolParam
+from openai.types.chat import ChatCompletionCustomToolParam, ChatCompletionFunctionToolParam
+from openai.types.responses import CustomToolParam, FunctionToolParam
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from typing_extensions import NotRequired, Required, TypedDict
 
@@ -77,7 +77,8 @@ def is_foreign(arm):
 
 
 CHAT = TypeAdapter(list[closed(ChatCompletionFunctionToolParam)])
-RESPONSES = TypeAdapter(list[closed(FunctionToolParam)])
+OPENAI_CHAT = TypeAdapter(list[closed(typing.Union[ChatCompletionFunctionToolParam, ChatCompletionCustomToolParam])])
+RESPONSES = TypeAdapter(list[closed(typing.Union[FunctionToolParam, CustomToolParam])])
 ANTHROPIC = TypeAdapter(list[closed(ToolParam)])
 # Google's types say nothing is required; the page they come from says a name is.
 DECLARATION = create_model("FunctionDeclaration", __base__=FunctionDeclaration, name=(str, ...))
@@ -90,8 +91,8 @@ MODELS = (GEMINI, MCP)
 TYPES = {
     "openai": RESPONSES,
     "openai-strict": RESPONSES,
-    "openai.chat": CHAT,
-    "openai-strict.chat": CHAT,
+    "openai.chat": OPENAI_CHAT,
+    "openai-strict.chat": OPENAI_CHAT,
     "groq": CHAT,
     "deepseek": CHAT,
     "deepseek-strict": CHAT,
@@ -131,11 +132,15 @@ def check(folder):
 
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-# One good tool per type; then mistakes: what, in which tool, where, and the value put there (none: it is taken away).
+GRAMMAR = {"syntax": "lark", "definition": "start: \"a\"+"}
+# One good tool per type, and custom ones of OpenAI; then mistakes: what, in which tool, where, and the value put there
+# (none: it is taken away).
 GOOD = {
     "openai": {"type": "function", "name": "t", "parameters": SCHEMA, "strict": True, "defer_loading": True},
+    "openai-strict": {"type": "custom", "name": "t", "format": {"type": "grammar", **GRAMMAR}, "defer_loading": True},
+    "openai.chat": {"type": "custom", "custom": {"name": "t", "format": {"type": "grammar", "grammar": GRAMMAR}}},
     "groq": {"type": "function", "function": {"name": "t", "description": "d", "parameters": SCHEMA}},
-    "anthropic": {"name": "t", "input_schema": {"$defs": {}, **SCHEMA}, "strict": True, "defer_loading": True, "input_examples": [{}]},
+    "anthropic": {"name": "t", "input_schema": {"$defs": {}, **SCHEMA}, "strict": True, "defer_loading": True, "input_examples": [{}], "allowed_callers": ["direct"]},
     "gemini": {"functionDeclarations": [{"name": "t", "parametersJsonSchema": {"type": ["object", "null"]}}]},
     "gemini-openapi": {"functionDeclarations": [{"name": "t", "parameters": {"anyOf": [SCHEMA], "nullable": True}}]},
     "mcp": {"name": "t", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}},
@@ -147,6 +152,15 @@ BAD = [
     ("strict as text", "openai", ["strict"], "true"),
     ("a schema as text", "openai", ["parameters"], "{}"),
     ("a deferral as text", "openai", ["defer_loading"], "true"),
+    ("an unknown key", "openai-strict", ["strict"], True),
+    ("no name", "openai-strict", ["name"]),
+    ("a grammar of the other API", "openai-strict", ["format"], {"type": "grammar", "grammar": GRAMMAR}),
+    ("a syntax there is not", "openai-strict", ["format", "syntax"], "peg"),
+    ("no definition", "openai-strict", ["format", "definition"]),
+    ("an unknown key inside", "openai.chat", ["custom", "strict"], True),
+    ("no name", "openai.chat", ["custom", "name"]),
+    ("a grammar of the other API", "openai.chat", ["custom", "format"], {"type": "grammar", **GRAMMAR}),
+    ("a custom tool", "groq", ["type"], "custom"),
     ("an unknown key inside", "groq", ["function", "extra"], 1),
     ("no name", "groq", ["function", "name"]),
     ("strict as text", "groq", ["function", "strict"], "true"),
@@ -156,6 +170,7 @@ BAD = [
     ("strict as text", "anthropic", ["strict"], "true"),
     ("a deferral as text", "anthropic", ["defer_loading"], "true"),
     ("a schema of something else", "anthropic", ["input_schema", "type"], "string"),
+    ("a caller there is not", "anthropic", ["allowed_callers"], ["programmatic"]),
     ("an example that is no object", "anthropic", ["input_examples"], [1]),
     ("an unknown key", "gemini", ["functionDeclarations", 0, "strict"], True),
     ("no name", "gemini", ["functionDeclarations", 0, "name"]),

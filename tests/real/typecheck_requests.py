@@ -113,6 +113,7 @@ TYPES = {
     "llama.cpp": CHAT,
     "lm-studio": CHAT,
     "anthropic": ANTHROPIC,
+    "anthropic-programs": ANTHROPIC,
     "anthropic-beta": ANTHROPIC_BETA,
     "gemini": GEMINI,
     "ollama": OLLAMA,

@@ -21,7 +21,9 @@ use crate::tools;
 const ANSWERS: &[(&str, &str, &str)] = &[
     ("openai", "openai", "gpt-5"),
     ("openai-tool-search", "openai", "gpt-5.4"),
+    ("openai-custom", "openai", "gpt-5"),
     ("openai-chat", "openai-chat", "gpt-5"),
+    ("openai-chat-custom", "openai-chat", "gpt-5"),
     ("refusal", "openai-chat", "gpt-5"),
     ("deepseek", "deepseek", "deepseek-reasoner"),
     ("groq", "groq", "openai/gpt-oss-120b"),
@@ -30,6 +32,7 @@ const ANSWERS: &[(&str, &str, &str)] = &[
     ("vllm", "vllm", "some-model"),
     ("anthropic", "anthropic", "claude-sonnet-4-5"),
     ("anthropic-mcp", "anthropic", "claude-sonnet-4-5"),
+    ("anthropic-programs", "anthropic", "claude-sonnet-4-5"),
     ("gemini", "gemini", "gemini-3-pro-preview"),
     ("ollama", "ollama", "qwen3"),
 ];

@@ -103,7 +103,7 @@ fn native_searches(model: &dyn Model, past: &[(&str, Step)]) -> Vec<(String, Mod
 
 fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let long = "a_name_of_sixty_four_letters_".repeat(3);
-    let named = ["get_weather", "1st_of_all", "web_search", &long[..64]];
+    let named = ["get_weather", "1st_of_all", "web_search", "compute", &long[..64]];
     let choices = [("none", ToolChoice::None), ("required", ToolChoice::Required)];
     let named = named.map(|name| (name, ToolChoice::Named(name.to_owned())));
     let mut scenarios = Vec::new();

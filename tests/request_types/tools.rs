@@ -1,5 +1,6 @@
 //! The tools of the requests: those of the sample assistant, and some that no vendor accepts unchanged.
 
+use std::future::ready;
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
@@ -7,7 +8,8 @@ use toolwright::chat::{ModelRequest, NativeToolSearch};
 use toolwright::schema::Dialect;
 use toolwright::search::{FoundTool, Gateway};
 use toolwright::{
-    CallScope, Invoker, RegisteredTool, Registry, StrictMode, Tool, ToolError, ToolResult,
+    BoxFuture, CallScope, CustomToolFormat, Invoker, RegisteredTool, Registry, StrictMode, Tool,
+    ToolError, ToolResult,
 };
 
 use assistant_tools as _;
@@ -30,8 +32,9 @@ pub(crate) fn defer_all(request: &mut ModelRequest) {
     static OFFERED: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
         let gateway = Gateway::new(|_| false).with_direct_calls();
         let invoker = Invoker::new(Registry::new()).unwrap();
-        let none = |_: &str| ToolResult::success("none");
-        let gateway = gateway.invoker(&invoker, move |query, _| none(query), none).unwrap();
+        let none = || ToolResult::success("none");
+        let search = move |_| -> BoxFuture<'static, ToolResult> { Box::pin(ready(none())) };
+        let gateway = gateway.invoker(&invoker, search, move |_| none()).unwrap();
         let tools = gateway.list(&CallScope::default()).unwrap().into_iter();
         tools.filter(|tool| tool.spec().name == SEARCH).collect()
     });
@@ -116,7 +119,38 @@ fn awkward_tools() -> Vec<Tool> {
         let tool = Tool::builder(name, "Does what it is called, and more.").strict(strict);
         tool.schema(schema).unwrap().run(|_, _| Ok::<_, ToolError>("done")).unwrap()
     });
-    built.collect()
+    built.chain(custom_tools()).chain(tools_of_programs()).collect()
+}
+
+/// One custom tool for each format of its text.
+fn custom_tools() -> Vec<Tool> {
+    let formats = [
+        ("take_note", CustomToolFormat::Text),
+        (
+            "compute",
+            CustomToolFormat::Lark("start: NUMBER (\"+\" NUMBER)*\n%import common.NUMBER".into()),
+        ),
+        ("dial", CustomToolFormat::Regex("\\+[0-9]{4,15}".into())),
+    ];
+    let built = formats.map(|(name, format)| {
+        let tool = Tool::builder(name, "Takes a text.").custom_input("text", format);
+        tool.run(|_, _| Ok::<_, ToolError>("done")).unwrap()
+    });
+    built.into()
+}
+
+/// Tools that programs of Anthropic's models may call.
+fn tools_of_programs() -> [Tool; 2] {
+    let callers: [(&str, &[&str]); 2] = [
+        ("sum_up", &["code_execution_20260120"]),
+        ("look_up", &["direct", "code_execution_20260120"]),
+    ];
+    callers.map(|(name, callers)| {
+        let tool = Tool::builder(name, "Adds what it is given.").strict(StrictMode::On);
+        let tool = tool.param::<Vec<i64>>("numbers", "What to add.");
+        let tool = tool.allowed_callers(callers.iter().copied());
+        tool.run(|_, _| Ok::<_, ToolError>("done")).unwrap()
+    })
 }
 
 /// The schema of an object with one required field.

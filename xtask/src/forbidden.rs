@@ -167,7 +167,7 @@ fn is_nonstandard_registry(line: &str) -> bool {
 }
 
 /// The tracked and untracked files that are not ignored; without git, all files outside of `target`.
-fn tracked_files() -> Result<Vec<String>, String> {
+pub(crate) fn tracked_files() -> Result<Vec<String>, String> {
     let git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     if let Ok(listing) = CommandRunner::from_words(&git).stdout() {
         let names = listing.split('\0').filter(|name| !name.is_empty());

@@ -1,10 +1,15 @@
-//! `cargo xtask test`: runs all checks of CI, and installs the programs that they need.
+//! `cargo xtask test`: runs all checks of CI, and installs the programs that they need. `cargo xtask counts` counts instructions,
+//! `cargo xtask book` builds the book.
 
+mod book;
 mod canned_model;
 mod command_runner;
+mod counts;
 mod forbidden;
+mod markdown;
 mod readme;
 mod readme_transcripts;
+mod reference;
 mod required_programs;
 mod steps;
 mod test_run;
@@ -27,10 +32,25 @@ fn main() -> ExitCode {
             print!("{}", steps::list());
             ExitCode::SUCCESS
         }
+        ["book"] => match book::build() {
+            Ok(pages) => {
+                println!("target/book/index.html: {pages} pages, every link has a target");
+                ExitCode::SUCCESS
+            }
+            Err(message) => {
+                eprintln!("error: {message}");
+                ExitCode::FAILURE
+            }
+        },
         ["test", names @ ..] => match steps::select(names) {
             Ok(selected) => steps::run_steps(&selected),
             Err(message) => usage_error(&message),
         },
+        ["counts"] => exit_code(counts::check()),
+        ["counts", "--write"] => exit_code(counts::write()),
+        ["counts", extra, ..] => {
+            usage_error(&format!("`counts` takes only `--write`, got `{extra}`"))
+        }
         ["steps", extra, ..] => usage_error(&format!("`steps` takes no argument, got `{extra}`")),
         [other, ..] => usage_error(&unknown_command(other)),
     }
@@ -44,6 +64,9 @@ Usage:
   cargo xtask test           every step below, in order; stops at the first failure
   cargo xtask test STEP…     only the named steps, e.g. `cargo xtask test fmt clippy`
   cargo xtask steps          the steps, one per line
+  cargo xtask counts         counts instructions; fails if one of the committed counts has grown by more than 5 %
+  cargo xtask counts --write keeps the new counts, in bench/counts/expected.txt
+  cargo xtask book           the book of docs/, in target/book; installs mdBook into target/tools
   cargo xtask --help         this text
 
 Steps:
@@ -58,7 +81,17 @@ fn unknown_command(word: &str) -> String {
     if steps::STEPS.iter().any(|step| step.name == word) {
         return format!("no command `{word}`; the step runs with `cargo xtask test {word}`");
     }
-    format!("no command `{word}`; there are `test`, `steps` and `--help`")
+    format!("no command `{word}`; there are `test`, `steps`, `counts`, `book` and `--help`")
+}
+
+fn exit_code(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn usage_error(message: &str) -> ExitCode {

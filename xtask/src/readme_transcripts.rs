@@ -1,4 +1,4 @@
-//! Runs the commands in the READMEs and in the headers of the examples, and compares their output.
+//! Runs the commands in the READMEs, the book and the headers of the examples, and compares their output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::canned_model;
 use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
+use crate::forbidden::tracked_files;
 use crate::transcript::{self, Transcript};
 
 /// The timeout of one command, not counting its build.
@@ -21,7 +22,7 @@ pub(crate) fn check() -> Result<usize, String> {
         }
         transcripts.extend(found.into_iter().map(|found| (file.clone(), found)));
     }
-    for file in readmes()? {
+    for file in pages()? {
         let text = read(&file)?;
         let shown = display_path(&file);
         let found =
@@ -116,9 +117,12 @@ fn example_sources() -> Result<Vec<(String, String)>, String> {
     programs.iter().map(source).collect()
 }
 
-/// The project's own README, then that of each bridge.
-fn readmes() -> Result<Vec<PathBuf>, String> {
+/// The project's own README, that of each bridge, and the pages of the book.
+fn pages() -> Result<Vec<PathBuf>, String> {
     let mut files = vec![workspace_root().join("README.md")];
+    let docs = tracked_files()?.into_iter();
+    let docs = docs.filter(|file| file.starts_with("docs/") && file.ends_with(".md"));
+    files.extend(docs.map(|file| workspace_root().join(file)).filter(|file| file.is_file()));
     let bridges = workspace_root().join("bridges");
     let entries = fs::read_dir(&bridges).map_err(|error| format!("bridges: {error}"))?;
     let readmes = entries.filter_map(Result::ok);

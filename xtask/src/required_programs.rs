@@ -73,6 +73,15 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
         ],
     },
     RequiredProgram {
+        program: "Valgrind",
+        probe: &["valgrind", "--version"],
+        install: &[
+            "sh",
+            "-c",
+            "apt-get update && apt-get install -y --no-install-recommends valgrind",
+        ],
+    },
+    RequiredProgram {
         program: "Go 1.26 or newer",
         probe: &[
             "sh",

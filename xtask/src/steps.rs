@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::command_runner::{cargo_command, workspace_root};
-use crate::{forbidden, readme, readme_transcripts, required_programs, test_run};
+use crate::{
+    counts, forbidden, markdown, readme, readme_transcripts, reference, required_programs, test_run,
+};
 
 /// One check of CI.
 pub(crate) struct Step {
@@ -56,14 +58,25 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "examples",
-        what: "the transcripts in examples/, and in the ```console blocks of README.md and bridges/*/README.md, are as shown",
+        what: "the transcripts in examples/, and in the ```console blocks of README.md, docs/ and bridges/*/README.md, are as shown",
         run: transcripts,
     },
+    Step {
+        name: "reference",
+        what: "docs/ has every command, setting, route, feature and dependency; UPDATE=1 writes the page of commands",
+        run: reference,
+    },
+    Step { name: "links", what: "every link of a page has a target", run: links },
     Step { name: "readme", what: "README.md is short and shows a program at once", run: readme },
     Step {
         name: "forbidden",
         what: "no unfinished or panicking code, tests that do not run, machine paths, registry hosts",
         run: forbidden,
+    },
+    Step {
+        name: "counts",
+        what: "calls, lowering and streams take no more instructions than bench/counts/expected.txt has",
+        run: count_instructions,
     },
     Step { name: "peers", what: "no warning in bench/peers", run: peers },
     Step { name: "fuzz", what: "the fuzz targets compile", run: fuzz },
@@ -136,6 +149,13 @@ fn clippy() -> Result<Outcome, String> {
         .map(to_passed)
 }
 
+fn count_instructions() -> Result<Outcome, String> {
+    if !cfg!(target_arch = "x86_64") {
+        return Ok(Outcome::Skipped("the committed counts are those of x86_64"));
+    }
+    counts::check().map(to_passed)
+}
+
 fn check_minimal_features() -> Result<Outcome, String> {
     // Clippy rather than `RUSTFLAGS=-Dwarnings cargo check`, which would compile every dependency once more.
     // The last two are those of projects that `toolwright new` makes.
@@ -195,6 +215,16 @@ fn transcripts() -> Result<Outcome, String> {
             Ok(Outcome::Passed)
         }
     }
+}
+
+fn reference() -> Result<Outcome, String> {
+    reference::check().map(to_passed)
+}
+
+fn links() -> Result<Outcome, String> {
+    let count = markdown::check_links()?;
+    println!("{count} links have a target");
+    Ok(Outcome::Passed)
 }
 
 fn readme() -> Result<Outcome, String> {

@@ -34,6 +34,21 @@ impl Transcript {
         })
     }
 
+    /// In a block that begins with ` ```console example:NAME `, `cargo run -- …` runs that example, and `target/debug/…` is that
+    /// example: a page shows the command of a reader whose own program it is.
+    fn of_example(mut self, language: &str) -> Self {
+        let Some((_, example)) = language.split_once(" example:") else {
+            return self;
+        };
+        self.command = self.command.replacen(" --", &format!(" --example {example} --"), 1);
+        if let Some((before, rest)) = self.command.split_once("target/debug/") {
+            let end = rest.find([' ', '\'', '"']).unwrap_or(rest.len());
+            let after = rest.get(end..).unwrap_or_default();
+            self.command = format!("{before}target/debug/examples/{example}{after}");
+        }
+        self
+    }
+
     fn trim_trailing_blank_lines(mut self) -> Self {
         while self.expected.last().is_some_and(|line| line.trim().is_empty()) {
             self.expected.pop();
@@ -70,7 +85,7 @@ impl Transcript {
     }
 }
 
-/// The transcripts in the ` ```console ` blocks of a Markdown text.
+/// The transcripts in the ` ```console ` blocks of a Markdown text; those of ` ```console example:NAME ` are of an example.
 ///
 /// # Errors
 ///
@@ -86,9 +101,9 @@ pub(crate) fn find_in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
                 fence = Some(language.trim());
                 block_has_command = false;
             }
-            (Some("console"), _) => {
+            (Some(language), _) if language.split(' ').next() == Some("console") => {
                 if let Some(started) = Transcript::parse_command_line(index, line) {
-                    found.push(started);
+                    found.push(started.of_example(language));
                     block_has_command = true;
                 } else if let (true, Some(last)) = (block_has_command, found.last_mut()) {
                     last.expected.push(line.to_owned());

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolwright::{Invoker, Json, Registry, ToolCall, tool};
 use toolwright_bench::{
@@ -40,6 +41,12 @@ fn add(a: i64, b: i64) -> i64 {
     sum::add(a, b)
 }
 
+/// Adds two numbers.
+#[tool]
+async fn add_async(a: i64, b: i64) -> i64 {
+    sum::add(a, b)
+}
+
 fn invoker() -> Invoker {
     let registry = Registry::new();
     let tools = [
@@ -48,6 +55,7 @@ fn invoker() -> Invoker {
         place_json::tool(),
         place_limited::tool(),
         add::tool(),
+        add_async::tool(),
     ];
     registry.add(tools.to_vec()).unwrap();
     Invoker::new(registry).unwrap()
@@ -71,6 +79,10 @@ pub(crate) fn compare_order_call(runtime: &Runtime) -> Table {
             let call = ToolCall::new("place", black_box(order::ARGUMENTS_JSON));
             invoke(invoker, &call).await
         })
+        .add_async_function("the same, the arguments a Value", async || {
+            let arguments = parse_value(order::ARGUMENTS_JSON);
+            invoke(invoker, &ToolCall::new("place", arguments)).await
+        })
         .add_async_function("a validator enforces the schema", call("place_limited"))
         .run()
 }
@@ -78,16 +90,29 @@ pub(crate) fn compare_order_call(runtime: &Runtime) -> Table {
 /// Races the ways to add two numbers.
 pub(crate) fn compare_add_call(runtime: &Runtime) -> Table {
     let invoker = &invoker();
-    let call = &ToolCall::new("add", sum::ARGUMENTS_JSON);
+    let call = |name: &str| {
+        let call = ToolCall::new(name, sum::ARGUMENTS_JSON);
+        async move || invoke(invoker, &call).await
+    };
     Comparison::new("add(2, 3)", runtime)
         .add_function(baseline::ROW_NAME, || baseline::add(black_box(sum::ARGUMENTS_JSON)))
-        .add_async_function("types enforce the schema", async || invoke(invoker, call).await)
+        .add_async_function("types enforce the schema", call("add"))
+        .add_async_function("the same, async", call("add_async"))
         .add_async_function("the same, the call made anew", async || {
             invoke(invoker, &ToolCall::new("add", black_box(sum::ARGUMENTS_JSON))).await
+        })
+        .add_async_function("the same, the arguments a Value", async || {
+            let arguments = parse_value(sum::ARGUMENTS_JSON);
+            invoke(invoker, &ToolCall::new("add", arguments)).await
         })
         .run()
 }
 
+/// Parses arguments as a framework does before it calls a tool.
+fn parse_value(text: &str) -> Value {
+    serde_json::from_str(black_box(text)).unwrap()
+}
+
 async fn invoke(invoker: &Invoker, call: &ToolCall) -> String {
-    invoker.invoke(black_box(call)).await.text().into_owned()
+    invoker.invoke(black_box(call)).await.into_text()
 }

@@ -21,7 +21,7 @@ struct StreamOutcome {
 pub(crate) async fn run(short: bool) {
     // The pauses of one answer take a minute.
     let (streams, pace) = if short { (200, 10) } else { (2000, 120) };
-    let process = Process::start(own_server_command("toolwis_correct", pace), b"");
+    let process = Process::start(own_server_command("toolwright", pace), b"");
     let addr = process.line.clone();
     let idle = process.resident_bytes();
     let start = Instant::now();
@@ -67,7 +67,7 @@ pub(crate) async fn run(short: bool) {
 async fn open_stream_count(addr: &str) -> String {
     let metrics = crate::client::send_request(addr, "GET", "/metrics", String::new()).await;
     let metrics = String::from_utf8(metrics.read_to_end().await).unwrap();
-    let line = metrics.lines().find(|line| line.starts_with("toolwis_correct_readers"));
+    let line = metrics.lines().find(|line| line.starts_with("toolwright_readers"));
     line.and_then(|line| line.split_whitespace().last()).unwrap_or("?").to_owned()
 }
 

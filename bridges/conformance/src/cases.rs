@@ -353,15 +353,20 @@ pub async fn the_agent_loop_answers_the_four_questions<F: Framework>() {
     }
 }
 
-/// Case: the row of README.md is what was measured.
+/// Case: the row of docs/other-frameworks.md is what was measured.
 pub async fn the_readme_says_what_is_carried<F: Framework>() {
     let measured = readme_row::<F>().await;
-    let path = real::root().join("README.md");
+    let path = real::root().join("docs/other-frameworks.md");
     let readme = std::fs::read_to_string(path).unwrap();
     let start = format!("| [{}]", F::NAME);
     let row = readme.lines().find(|line| line.starts_with(&start));
     let cells = row.and_then(|row| row.split_once(") | ")).map(|(_, cells)| cells);
-    assert_eq!(cells, Some(measured.as_str()), "the row of `{}` in README.md", F::NAME);
+    assert_eq!(
+        cells,
+        Some(measured.as_str()),
+        "the row of `{}` in docs/other-frameworks.md",
+        F::NAME
+    );
 }
 
 /// Measures what a framework carries: the cells of its row, in the order of the table.

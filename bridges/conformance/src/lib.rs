@@ -2,7 +2,7 @@
 //!
 //! A bridge implements how its framework lists tools, makes a call and runs a conversation ([`Framework`]), and
 //! `conformance::suite!(MyFramework);` makes its tests. What a framework cannot carry is no failure: it is measured, and the
-//! row of the table in README.md must agree with the result.
+//! row of the table in docs/other-frameworks.md must agree with the result.
 //!
 //! Tools that a bridge's own tests define are linked with those of this crate: they need names of their own.
 
@@ -31,7 +31,7 @@ pub use cases::*;
 
 /// A framework with a bridge to it.
 pub trait Framework {
-    /// What its row in the table of README.md begins with.
+    /// What its row in the table of docs/other-frameworks.md begins with.
     const NAME: &'static str;
 
     /// The caller that the framework itself names in [`call`](Framework::call), where it can name one.
@@ -155,7 +155,7 @@ macro_rules! suite {
     };
 }
 
-/// Makes the tests of another way through the same bridge, whose row in README.md is compared already.
+/// Makes the tests of another way through the same bridge, whose row in docs/other-frameworks.md is compared already.
 #[macro_export]
 macro_rules! cases {
     ($framework:ty) => {

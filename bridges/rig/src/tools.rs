@@ -4,7 +4,10 @@ use rig::message::ToolName;
 use rig::tool::{ContextValue, DynamicTool, ToolContext, ToolContextError, ToolExecutionError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolwright::{Bridge, BridgeError, CallScope, Caller, ExportedTool, ExportedTools, ToolCall};
+use toolwright::{
+    Bridge, BridgeError, CallScope, Caller, ExportedTool, ExportedTools, ToolCall,
+    ToolName as CalledName,
+};
 
 use crate::result::to_tool_output;
 
@@ -38,12 +41,12 @@ pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<DynamicTool>, BridgeError>
 fn to_dynamic_tool(offer: &ExportedTools, tool: &ExportedTool) -> Result<DynamicTool, BridgeError> {
     let name = ToolName::new(&*tool.name);
     let name = name.map_err(|error| BridgeError::rejected(&tool.name, error))?;
-    let known = (offer.clone(), tool.name.clone());
+    let known = (offer.clone(), CalledName::from(&*tool.name));
     let run = move |context: &ToolContext, arguments: Value| {
         let (offer, name) = known.clone();
         // Whose call it is must not be guessed: a slot that cannot be read is a failure.
         let scope = call_scope(&offer, context).map_err(ToolExecutionError::from_error);
-        let call = ToolCall::new(name, arguments.to_string());
+        let call = ToolCall::new(name, arguments);
         async move { to_tool_output(&offer.invoke_in(&scope?, call).await) }
     };
     Ok(DynamicTool::new_with_context(

@@ -9,7 +9,7 @@
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::json;
-use toolwright::{ErrorKind, ToolResult};
+use toolwright::{Content, ErrorKind, ToolResult};
 
 /// Writes a result; `wraps` is true if the tool's output schema is wrapped.
 pub(crate) fn to_call_tool_response(
@@ -19,10 +19,12 @@ pub(crate) fn to_call_tool_response(
     if result.error == Some(ErrorKind::Fatal) {
         return Err(ErrorData::internal_error(result.text().into_owned(), None));
     }
-    let content = result.content.iter().map(|item| {
+    let content = result.content.iter().map(|item| match item {
+        Content::Text { text } => ContentBlock::text(text),
         // It is in MCP's own shape; content that rmcp does not know becomes text.
-        let block = serde_json::to_value(item).and_then(serde_json::from_value);
-        block.unwrap_or_else(|_| ContentBlock::text(item.to_text()))
+        item => serde_json::to_value(item)
+            .and_then(serde_json::from_value)
+            .unwrap_or_else(|_| ContentBlock::text(item.to_text())),
     });
     let mut answer = CallToolResult::success(content.collect());
     answer.is_error = Some(result.is_error());

@@ -7,7 +7,7 @@ use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
 use rmcp::model::{CallToolResponse, ProgressNotificationParam, Tool};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, Receiver};
 use toolwright::wire::{needs_result_wrapper, wrap_output_schema};
 use toolwright::{
@@ -86,8 +86,9 @@ fn to_rmcp_tool(tool: &ExportedTool) -> Result<Tool, BridgeError> {
 async fn call_tool<S>(
     offer: ExportedTools,
     wraps: bool,
-    cx: ToolCallContext<'_, S>,
+    mut cx: ToolCallContext<'_, S>,
 ) -> Result<CallToolResponse, ErrorData> {
+    let arguments = Value::Object(cx.arguments.take().unwrap_or_default());
     let request = &cx.request_context;
     // What is more than a slow client has time for is dropped.
     let (sender, events) = mpsc::channel(64);
@@ -98,7 +99,6 @@ async fn call_tool<S>(
             let _ = sender.try_send(event);
         }
     });
-    let arguments = json!(cx.arguments.as_ref().unwrap_or(&Default::default()));
     let call = offer.lift_in(&scope, ToolCall::new(&*cx.name, arguments));
     let mut invoker = offer.invoker().clone();
     if !invoker.has_approver()
@@ -130,8 +130,7 @@ fn call_scope(mut scope: CallScope, request: &RequestContext<RoleServer>) -> Cal
     if let Some(session) = parts.and_then(|it| it.headers.get("mcp-session-id")?.to_str().ok()) {
         scope = scope.session(session);
     }
-    let peer = Arc::new(request.peer.clone());
-    scope.cancel_on(request.ct.clone()).extension(peer)
+    scope.cancel_on(request.ct.clone()).extension(Arc::new(request.peer.clone()))
 }
 
 /// Sends the client every progress event in order; MCP wants each number to be greater than the last.

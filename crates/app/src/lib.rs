@@ -4,6 +4,8 @@
 //! written in. [`App::run`] is the `main` of a program with the command line; [`App::start`] is for programs with a `main` of
 //! their own.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod app;
 mod app_command;
 mod app_info;

@@ -13,6 +13,7 @@ pub mod data_dir;
 pub mod journal_keep;
 mod known_keys;
 pub mod model_selection;
+pub(crate) mod tool_embeddings;
 
 /// Where the settings come from, beside the environment.
 #[derive(Clone, Debug, Default)]

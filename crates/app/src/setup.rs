@@ -6,7 +6,10 @@ use std::time::Duration;
 use toolwright_auth::{ResourceServer, Scopes, SignIn};
 use toolwright_bus::Bus;
 use toolwright_chat::{Chat, ChatBuilder, HostedTool, Model, Prices, Store, ToolSearch};
-use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret, SharedState};
+use toolwright_core::{
+    Config, Invoker, InvokerBuilder, MemorySharedState, Registry, Secret, SharedState,
+};
+use toolwright_search::ToolEmbeddings;
 use toolwright_server::{Branding, Endpoint, Mount, QuotaSettings, ServerBuilder};
 
 use crate::app_info::AppInfo;
@@ -18,7 +21,7 @@ use crate::project::cluster::{node_name, open_bus};
 use crate::project::conversation_store::{ConversationStore, DefaultStore, postgres_url};
 use crate::project::journal_keep::journal_keep;
 use crate::project::model_selection::{self, SelectedModel};
-use crate::project::{Project, ProjectSources};
+use crate::project::{Project, ProjectSources, tool_embeddings};
 use crate::remote_servers::RemoteServers;
 use crate::running_app::RunningApp;
 
@@ -39,6 +42,8 @@ pub struct AppSetup {
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) bus: Option<Arc<dyn Bus>>,
+    /// Where the vectors of tools are stored, once the store is open.
+    pub(crate) vectors: Option<Arc<dyn SharedState>>,
 }
 
 /// What an invoker does about state.
@@ -93,6 +98,29 @@ impl AppSetup {
         own.map(|store| store.shared_state())
     }
 
+    /// Returns the embeddings that the settings name, with their vectors in the store. A store that cannot be opened is a warning:
+    /// the vectors are then made again by each process.
+    pub async fn tool_embeddings(
+        &self,
+        project: &Project,
+    ) -> Result<Option<ToolEmbeddings>, AppError> {
+        let config = project.config();
+        if !tool_embeddings::is_configured(config) {
+            return Ok(None);
+        }
+        let vectors = match &self.vectors {
+            Some(state) => Arc::clone(state),
+            None => match self.open_store(project, DefaultStore::UserDataFile).await {
+                Ok(store) => store.store().shared_state(),
+                Err(error) => {
+                    tracing::warn!(%error, "the vectors of tools are not stored");
+                    Arc::new(MemorySharedState::default())
+                }
+            },
+        };
+        tool_embeddings::from_config(config, vectors)
+    }
+
     /// Builds the invoker of the program's tools and those of the attached servers.
     pub async fn build_invoker(
         &mut self,
@@ -106,6 +134,11 @@ impl AppSetup {
                 StateMode::Open => source.open(project.config().clone()).await?,
                 StateMode::Declare => Box::new(|invoker| source.declare(invoker)),
             });
+        }
+        if state == StateMode::Open
+            && let Some(embeddings) = self.tool_embeddings(project).await?
+        {
+            changes.push(Box::new(|invoker| invoker.state(embeddings)));
         }
         servers.build_invoker(project, |invoker| {
             changes.into_iter().fold(invoker, |invoker, change| change(invoker))
@@ -159,6 +192,7 @@ impl AppSetup {
             options.pins = PinLocation::SharedState(store.store().shared_state());
         }
         options.shared_state = Some(store.store().shared_state());
+        self.vectors = Some(store.store().shared_state());
         options.serves_people = true;
         let servers = RemoteServers::new(&registry, project, options);
         servers.attach_configured(config, &*selected.model).await?;

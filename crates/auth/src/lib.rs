@@ -4,6 +4,7 @@
 //! signed in at an OpenID Connect provider ([`SignIn`]), a configured token or a token of an OAuth authorization server. Without credentials it accepts requests of this machine only. The scopes of an [`Identity`]
 //! decide which tools its principal may use ([`ScopedTools`]). Servers at one address share one authenticator.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "http"), expect(dead_code, reason = "only HTTP requests have scopes"))]
 
 #[cfg(feature = "http")]

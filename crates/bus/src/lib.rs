@@ -3,6 +3,8 @@
 //! A bus may lose messages: what must not be lost is in the store. A subscription reports where messages may be missing, and
 //! its reader then reads the store.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "_network")]
 mod assembler;
 mod bus;

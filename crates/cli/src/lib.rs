@@ -9,6 +9,8 @@
 //! Results go to stdout, everything else to stderr. Exit 0: done; 1: a call failed or something is
 //! wrong with the tools; 2: the command line itself was wrong.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;

@@ -2,6 +2,8 @@
 //!
 //! Untyped text is converted when it is read, because only the reader knows the type.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -180,6 +182,14 @@ impl Settings {
         };
         let keys = self.table.iter_under(&self.full_key(key));
         keys.filter_map(|(key, _)| key.get(prefix_len..)).collect()
+    }
+
+    /// Returns true if a key below this one is set, or a variable of the environment that may be the one of such a key.
+    pub fn has_any_under(&self, key: &str) -> bool {
+        let key = self.full_key(key);
+        let prefix = format!("{}_", env_var_name(&key));
+        self.table.iter_under(&key).next().is_some()
+            || self.table.variables.keys().any(|variable| variable.starts_with(&prefix))
     }
 
     /// Rejects keys below `key` that do not start with one of the `known` names: a misspelt setting has no effect.

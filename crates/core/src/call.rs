@@ -1,12 +1,15 @@
 //! [`ToolCall`]: the model's request to run one tool, as plain data.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use serde::{Deserialize, Serialize};
 
+mod arguments;
+mod call_id;
 pub(crate) mod content;
 pub(crate) mod context;
 pub(crate) mod result;
+
+pub use arguments::Arguments;
+pub use call_id::CallId;
 
 /// One request by the model to run one tool.
 ///
@@ -27,19 +30,14 @@ pub struct ToolCall {
     pub id: CallId,
     /// The tool's name as the model sent it, perhaps not the name of any tool.
     pub name: ToolName,
-    /// The text exactly as the model sent it, perhaps not even JSON.
+    /// The arguments exactly as the model sent them, perhaps not even JSON.
     pub arguments: Arguments,
 }
 
 impl ToolCall {
     /// Makes a call with an id of its own, unique in this process.
     pub fn new(name: impl Into<ToolName>, arguments: impl Into<Arguments>) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self {
-            id: CallId::from_number(NEXT.fetch_add(1, Ordering::Relaxed)),
-            name: name.into(),
-            arguments: arguments.into(),
-        }
+        Self { id: CallId::next(), name: name.into(), arguments: arguments.into() }
     }
 
     /// Replaces the id with the one the model chose.
@@ -50,37 +48,9 @@ impl ToolCall {
     }
 }
 
-/// Declares a newtype over `Arc<str>`: ids and names of calls are cloned often.
-macro_rules! shared_text {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        // `None` is the empty text: a result that has no call id yet needs no allocation.
-        #[derive(Clone)]
-        pub struct $name(Option<std::sync::Arc<str>>);
-
-        impl $name {
-            /// A placeholder until the invoker fills in the real value.
-            #[allow(dead_code, reason = "only results have a placeholder")]
-            pub(crate) const EMPTY: Self = Self(None);
-
-            /// Returns the text.
-            pub fn as_str(&self) -> &str {
-                self.0.as_deref().unwrap_or_default()
-            }
-        }
-
-        impl From<&str> for $name {
-            fn from(text: &str) -> Self {
-                Self(Some(text.into()))
-            }
-        }
-
-        impl From<String> for $name {
-            fn from(text: String) -> Self {
-                Self(Some(text.into()))
-            }
-        }
-
+/// Implements the traits that names, ids and arguments have in common, by their `as_str`.
+macro_rules! text_traits {
+    ($name:ident) => {
         impl From<&$name> for $name {
             fn from(name: &$name) -> Self {
                 name.clone()
@@ -156,12 +126,43 @@ macro_rules! shared_text {
         }
     };
 }
-pub(crate) use shared_text;
+pub(crate) use text_traits;
 
-shared_text! {
-    /// Identifies one call within a conversation.
-    CallId
+/// Declares a newtype over `Arc<str>`: ids and names of calls are cloned often.
+macro_rules! shared_text {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        // `None` is the empty text: a result that has no tool yet needs no allocation.
+        #[derive(Clone)]
+        pub struct $name(Option<std::sync::Arc<str>>);
+
+        impl $name {
+            /// A placeholder until the invoker fills in the real value.
+            #[allow(dead_code, reason = "only results have a placeholder")]
+            pub(crate) const EMPTY: Self = Self(None);
+
+            /// Returns the text.
+            pub fn as_str(&self) -> &str {
+                self.0.as_deref().unwrap_or_default()
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(Some(text.into()))
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(Some(text.into()))
+            }
+        }
+
+        $crate::call::text_traits!($name);
+    };
 }
+pub(crate) use shared_text;
 
 shared_text! {
     /// A tool's name as the model sees it.
@@ -169,34 +170,6 @@ shared_text! {
     /// Any text is accepted here, because a model may send any text; defining a tool requires a name
     /// that [`ToolName::is_valid`] accepts.
     ToolName
-}
-
-shared_text! {
-    /// The arguments of a call: the text exactly as it was sent, perhaps not even JSON.
-    Arguments
-}
-
-impl CallId {
-    /// Makes `call_7` of 7 without an intermediate `String`: [`ToolCall::new`] runs this for every call.
-    fn from_number(mut number: u64) -> Self {
-        const PREFIX: &[u8; 5] = b"call_";
-        let mut text = [0; 25];
-        let mut start = text.len();
-        for digit in text.iter_mut().rev() {
-            *digit = b'0' + (number % 10) as u8;
-            number /= 10;
-            start -= 1;
-            if number == 0 {
-                break;
-            }
-        }
-        let start = start.saturating_sub(PREFIX.len());
-        for (byte, letter) in text.iter_mut().skip(start).zip(PREFIX) {
-            *byte = *letter;
-        }
-        let written = text.get(start..).and_then(|text| std::str::from_utf8(text).ok());
-        Self::from(written.unwrap_or_default())
-    }
 }
 
 impl ToolName {
@@ -213,29 +186,5 @@ impl ToolName {
     pub fn is_valid(name: &str) -> bool {
         (1..=64).contains(&name.len())
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
-    }
-}
-
-impl From<&serde_json::Value> for Arguments {
-    fn from(value: &serde_json::Value) -> Self {
-        Self::from(value.to_string())
-    }
-}
-
-impl From<serde_json::Value> for Arguments {
-    fn from(value: serde_json::Value) -> Self {
-        Self::from(&value)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::CallId;
-
-    #[test]
-    fn numbers_are_written_out() {
-        for number in [1, 9, 10, 123_456, u64::MAX] {
-            assert_eq!(CallId::from_number(number).as_str(), format!("call_{number}"));
-        }
     }
 }

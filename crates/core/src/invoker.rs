@@ -36,7 +36,7 @@ pub use builder::InvokerBuilder;
 
 use approval::request_approval::ApprovalStatus;
 use arguments::ValidatedArguments;
-use run::StartedCall;
+use run::{PendingOutput, StartedCall};
 
 /// The scope of calls without one: an anonymous caller.
 static ANONYMOUS_SCOPE: LazyLock<CallScope> = LazyLock::new(CallScope::new);
@@ -119,6 +119,11 @@ impl Invoker {
         InvokerBuilder::new(tools.into())
     }
 
+    /// Returns the state of type `T` that its tools get, if there is one.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.invoker_context.state()
+    }
+
     /// Returns the tools and prompts that calls find at this moment.
     ///
     /// # Errors
@@ -173,13 +178,14 @@ impl Invoker {
     pub async fn invoke_in(&self, scope: &CallScope, call: &ToolCall) -> ToolResult {
         let audit_guard =
             self.0.options.audit.as_deref().map(|audit| AuditGuard::new(audit, call, scope));
-        let result = if trace::is_enabled() {
+        let mut result = if trace::is_enabled() {
             let content = self.0.options.trace_content;
             Box::pin(trace::run_in_span(call, content, self.dispatch(scope, call))).await
         } else {
             self.dispatch(scope, call).await
         };
-        let result = result.for_call(&call.id, &call.name);
+        result.call_id = call.id.clone();
+        result.tool = call.name.clone();
         if let Some(audit_guard) = audit_guard {
             audit_guard.finish(&result);
         }
@@ -197,7 +203,7 @@ impl Invoker {
         Ok(visible.cloned().collect())
     }
 
-    /// Most calls have valid arguments and return at once: they need no future. The other futures are
+    /// Most calls have valid arguments and return at once, or at the first poll: they need no box. The other futures are
     /// boxed, because an unboxed one would make the future of every call larger.
     async fn dispatch(&self, scope: &CallScope, call: &ToolCall) -> ToolResult {
         let snapshot = match self.snapshot() {
@@ -211,20 +217,39 @@ impl Invoker {
             };
         let run = RunState::default();
         let cx = self.call_context(scope, call, &snapshot, &run);
-        let mut result = match self.try_fast_path(tool, &cx) {
-            Some(StartedCall::Done(result)) => finalize::finalize(result, tool, None, &cx),
-            Some(StartedCall::Pending(handler, permit)) => {
-                let limit = self.timeout_for(tool);
-                let result = Box::pin(run::finish_started(handler, permit, tool, limit, &cx)).await;
-                finalize::finalize(result, tool, None, &cx)
+        let started = self.try_fast_path(tool, &cx);
+        let is_fast = started.is_some();
+        let mut result = match started {
+            Some(StartedCall::Done(result)) => result,
+            Some(StartedCall::Pending(output, permit)) => {
+                self.finish_started(output, permit, tool, &cx).await
             }
             None => Box::pin(self.run_outer_layers(tool, &cx)).await,
         };
+        if is_fast {
+            finalize::finalize(&mut result, tool, None, &cx);
+        }
         if let Some(note) = note {
             result.notes.insert(0, note);
         }
         finalize::enforce_output_limit(&mut result, self.0.options.output_limit);
         result
+    }
+
+    async fn finish_started<'a>(
+        &self,
+        output: PendingOutput,
+        permit: concurrency::Permit<'a>,
+        tool: &'a RegisteredTool,
+        cx: &CallContext<'_>,
+    ) -> ToolResult {
+        match run::poll_started(output, permit, tool).await {
+            StartedCall::Done(result) => result,
+            StartedCall::Pending(output, permit) => {
+                let limit = self.timeout_for(tool);
+                Box::pin(run::finish_started(output, permit, tool, limit, cx)).await
+            }
+        }
     }
 
     fn call_context<'a>(
@@ -297,16 +322,11 @@ impl Invoker {
         cx: &CallContext<'_>,
         inner: &[Arc<dyn Layer>],
     ) -> ToolResult {
-        let validate = |text: &str| {
-            arguments::validate(
-                tool,
-                text,
-                cx,
-                &self.0.options.argument_limits,
-                self.0.options.coerce,
-            )
+        let options = &self.0.options;
+        let validate = |arguments: &Arguments| {
+            arguments::validate(tool, arguments, cx, &options.argument_limits, options.coerce)
         };
-        let mut validated = match validate(cx.call.arguments.as_str()) {
+        let mut validated = match validate(&cx.call.arguments) {
             Ok(validated) => validated,
             Err(rejected) => return rejected,
         };
@@ -333,7 +353,8 @@ impl Invoker {
         if !notes.is_empty() {
             result.notes.splice(0..0, notes);
         }
-        finalize::finalize(result, tool, Some(&arguments), cx)
+        finalize::finalize(&mut result, tool, Some(&arguments), cx);
+        result
     }
 
     /// Runs a tool with validated arguments; a retry layer does this several times.
@@ -382,13 +403,13 @@ fn without_bound_params(
     mut edited: Value,
     tool: &RegisteredTool,
     validated: &ValidatedArguments,
-) -> String {
+) -> Arguments {
     if let Value::Object(edited) = &mut edited {
         edited.retain(|name, value| {
             !tool.hides_param(name) || validated.arguments.get(name) != Some(&*value)
         });
     }
-    edited.to_string()
+    edited.into()
 }
 
 impl fmt::Debug for Invoker {

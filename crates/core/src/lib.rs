@@ -3,6 +3,8 @@
 //! This crate knows nothing of HTTP, chat or any model. Use it through the `toolwright` facade,
 //! which adds the macros.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod backoff;
 mod call;
 mod config;
@@ -45,6 +47,7 @@ pub use shared_state::{
 };
 pub use tool::approvers::{ApproverRule, Approvers, InvalidApprover};
 pub use tool::builder::{Args, IntoToolOutput, ToolBuilder};
+pub use tool::custom_format::CustomToolFormat;
 pub use tool::encode::{Encode, Encoders, Json, ToolOutput, Updates};
 pub use tool::extract::{CallInfo, Cancel, HandlerContext, Maybe, Progress, ProjectDir, State};
 pub use tool::input_schema::{PROJECT_DIR_PARAM, SESSION_ID_PARAM};
@@ -89,6 +92,7 @@ pub mod __private {
 
     pub use inventory;
     pub use schemars::{Schema, SchemaGenerator};
+    pub use serde_json::Value;
     // Not at the root: the compiler would name types of the standard library by the paths of serde.
     pub use serde::{self, de::MapAccess};
 

@@ -13,15 +13,19 @@ use toolwright_schema::{Schema, canonical_json, normalise};
 
 use crate::call::ToolName;
 use crate::error::DefineError;
-use crate::tool::builder::ToolBuilder;
+use crate::tool::builder::{ToolBuilder, with_examples};
+use crate::tool::custom_format::CustomToolFormat;
 use crate::tool::definition::{
     ArgumentSlots as _, Definition, MacroHandler, ParamCheck, ToolHandler,
 };
-use crate::tool::input_schema::{InputSchemaBuilder, ParamDefault, output_schema};
+use crate::tool::input_schema::{
+    InputSchemaBuilder, ParamDefaults, has_only_scalar_params, output_schema,
+};
 use crate::tool::policy::{Hints, Policy, StrictMode};
 
 pub(crate) mod approvers;
 pub(crate) mod builder;
+pub(crate) mod custom_format;
 pub(crate) mod definition;
 pub(crate) mod encode;
 pub(crate) mod extract;
@@ -54,7 +58,7 @@ pub(crate) struct ToolInner {
     /// Whether the handler receives the arguments as JSON.
     pub(crate) untyped: bool,
     /// The defaults of absent arguments, in the order of the parameters.
-    pub(crate) defaults: Vec<(String, ParamDefault)>,
+    pub(crate) defaults: ParamDefaults,
     pub(crate) permits: Arc<Semaphore>,
     /// The first error of the definition; a registry rejects such a tool.
     pub(crate) definition_error: Option<DefineError>,
@@ -87,6 +91,8 @@ pub struct ToolSpec {
     pub tags: Vec<String>,
     /// Questions that the tool answers, for tool search; neither serialised nor part of the fingerprint.
     pub questions: Vec<String>,
+    /// The format of the text that is the only argument, if it is a custom tool.
+    pub custom_format: Option<CustomToolFormat>,
 }
 
 impl ToolSpec {
@@ -103,7 +109,8 @@ impl ToolSpec {
 
 impl Serialize for ToolSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ToolSpec", 7)?;
+        let len = 7 + usize::from(self.custom_format.is_some());
+        let mut fields = serializer.serialize_struct("ToolSpec", len)?;
         fields.serialize_field("name", &self.name)?;
         fields.serialize_field("title", self.display_name())?;
         fields.serialize_field("description", &self.description)?;
@@ -111,6 +118,9 @@ impl Serialize for ToolSpec {
         fields.serialize_field("outputSchema", &self.output)?;
         fields.serialize_field("annotations", &self.hints)?;
         fields.serialize_field("bundle", &self.bundle)?;
+        if let Some(format) = &self.custom_format {
+            fields.serialize_field("customFormat", format)?;
+        }
         fields.end()
     }
 }
@@ -128,6 +138,8 @@ impl<'de> Deserialize<'de> for ToolSpec {
             output_schema: Option<Value>,
             annotations: Hints,
             bundle: Arc<str>,
+            #[serde(default)]
+            custom_format: Option<CustomToolFormat>,
         }
         let fields = Fields::deserialize(deserializer)?;
         Ok(Self {
@@ -141,6 +153,7 @@ impl<'de> Deserialize<'de> for ToolSpec {
             bundle: fields.bundle,
             tags: Vec::new(),
             questions: Vec::new(),
+            custom_format: fields.custom_format,
         })
     }
 }
@@ -216,7 +229,18 @@ impl Tool {
         }
         let required_mask = input.required_mask(params);
         let output = output_schema(|generator| D::output(generator));
-        let (schema, types_enforce_schema, defaults, definition_error) = input.finish();
+        let (mut schema, types_enforce_schema, defaults, mut definition_error) = input.finish();
+        if !D::META.examples.is_empty() {
+            let examples = D::META.examples.iter().map(|example| example()).collect();
+            match with_examples(&schema, examples) {
+                Ok(with_examples) => schema = with_examples,
+                Err(message) => {
+                    let error = DefineError::parameter(D::META.name, "examples", message);
+                    definition_error.get_or_insert(error);
+                }
+            }
+        }
+        let reads_scalars = types_enforce_schema && has_only_scalar_params(&schema);
         Self::assemble(ToolParts {
             spec: ToolSpec {
                 name: D::META.name.into(),
@@ -229,9 +253,10 @@ impl Tool {
                 bundle: D::META.bundle.into(),
                 tags: to_strings(D::META.tags),
                 questions: to_strings(D::META.questions),
+                custom_format: None,
             },
-            policy: Policy::from(&D::META),
-            handler: Box::new(MacroHandler::<D> { receiver, required_mask }),
+            policy: Arc::new(Policy::from(&D::META)),
+            handler: Box::new(MacroHandler::<D> { receiver, required_mask, reads_scalars }),
             checks: params.iter().map(|param| param.check).collect(),
             types_enforce_schema,
             skip_fast_path: D::META.expand_result,
@@ -253,7 +278,7 @@ impl Tool {
         Self(Arc::new(ToolInner {
             spec: Arc::new(parts.spec),
             permits: Arc::new(concurrency_semaphore(parts.policy.concurrency)),
-            policy: Arc::new(parts.policy),
+            policy: parts.policy,
             handler: parts.handler,
             checks: parts.checks,
             types_enforce_schema: parts.types_enforce_schema,
@@ -318,13 +343,13 @@ impl fmt::Debug for Tool {
 /// The arguments of [`Tool::assemble`].
 pub(crate) struct ToolParts {
     pub(crate) spec: ToolSpec,
-    pub(crate) policy: Policy,
+    pub(crate) policy: Arc<Policy>,
     pub(crate) handler: Box<dyn ToolHandler>,
     pub(crate) checks: Vec<ParamCheck>,
     pub(crate) types_enforce_schema: bool,
     pub(crate) skip_fast_path: bool,
     pub(crate) untyped: bool,
-    pub(crate) defaults: Vec<(String, ParamDefault)>,
+    pub(crate) defaults: ParamDefaults,
     pub(crate) definition_error: Option<DefineError>,
 }
 

@@ -18,7 +18,7 @@ pub use deferred::DeferredDefinition;
 pub use import::{
     ImportError, RejectedDefinition, Shape, ToolDefinition, UnknownShape, import_definitions,
 };
-pub use plan::ToolPlanner;
+pub use plan::{BYTES_PER_TOKEN, ToolPlanner};
 pub use tool_plan::{OmittedTool, PlannedTool, ToolPlan};
 pub use wire_name::wire_names;
 pub use wrap_output::{needs_result_wrapper, wrap_output_schema};

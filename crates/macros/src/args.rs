@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote};
 use syn::{Attribute, Expr, Ident, LitStr, Path, Type};
 
-use crate::attribute_keys::{AttributeKey, Diagnostics, parse_keys};
+use crate::attribute_keys::{AttributeKey, Diagnostics, ExampleObject, parse_keys};
 
 /// Whether a function becomes a tool or a prompt.
 #[derive(Clone, Copy, PartialEq)]
@@ -67,7 +67,7 @@ pub(crate) struct ToolsArgs {
 
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 const FLAGS: [&str; 5] = ["blocking", "expand_result", "pinned", "replayable", "return_direct"];
-const VALUES: [&str; 9] = [
+const VALUES: [&str; 10] = [
     "name",
     "title",
     "icon",
@@ -77,6 +77,7 @@ const VALUES: [&str; 9] = [
     "concurrency",
     "tags",
     "questions",
+    "examples",
 ];
 
 /// A key whose value is a variant of an enum: the key, the enum and the variants in lower case.
@@ -136,6 +137,10 @@ impl FunctionArgs {
             "questions" => {
                 let questions: Vec<LitStr> = key.list("`questions(\"Will it rain?\")`")?;
                 quote!(&[#(#questions),*])
+            }
+            "examples" => {
+                let examples: Vec<ExampleObject> = key.list("`examples({\"city\": \"Paris\"})`")?;
+                quote!(&[#(#examples),*])
             }
             flag if HINTS.contains(&flag) || FLAGS.contains(&flag) => {
                 let yes = key.flag()?;

@@ -1,7 +1,7 @@
 //! Parses the keys and values of an attribute.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Ident, LitBool, LitInt, LitStr, Token};
@@ -213,6 +213,31 @@ impl AttributeKey<'_> {
             return Err(empty());
         }
         Ok(items.into_iter().collect())
+    }
+}
+
+/// An object of JSON, in which a value may be any expression.
+pub(crate) struct ExampleObject(Group);
+
+impl Parse for ExampleObject {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        match input.parse()? {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Ok(Self(group)),
+            other => {
+                let message =
+                    "an example is an object of all arguments: write `{\"city\": \"Paris\"}`";
+                Err(syn::Error::new_spanned(other, message))
+            }
+        }
+    }
+}
+
+impl ToTokens for ExampleObject {
+    /// Writes a function that returns the object.
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let object = &self.0;
+        tokens
+            .extend(quote!(|| -> ::toolwright::__private::Value { ::toolwright::json!(#object) }));
     }
 }
 

@@ -194,17 +194,16 @@ impl Definition {
             let encode = encode(call);
             quote!(::toolwright::__private::StartedHandler::Done(#encode))
         };
-        let bindings = if outlives_call {
-            quote! {
-                let __encoders = ::core::clone::Clone::clone(__cx.encoders());
-                let __receiver = ::core::clone::Clone::clone(__receiver);
-            }
-        } else {
-            quote!(let __encoders = __cx.encoders();)
+        let encoders = match outlives_call {
+            true => quote!(let __encoders = ::core::clone::Clone::clone(__cx.encoders());),
+            false => quote!(let __encoders = __cx.encoders();),
         };
+        let receiver = (outlives_call && self.receiver)
+            .then(|| quote!(let __receiver = ::core::clone::Clone::clone(__receiver);));
         quote! {
             #(#takes)*
-            #bindings
+            #encoders
+            #receiver
             ::core::result::Result::Ok(#run)
         }
     }

@@ -45,6 +45,7 @@ use args::DefinitionKind;
 /// | `expand_result` | fills in `${argument}` in a text result; not for tools that return text from elsewhere |
 /// | `return_direct` | the result goes to the user directly, without another model step |
 /// | `pinned` | requests to a model contain the tool even if the model searches for the others |
+/// | `examples({"city": "Paris"}, …)` | examples of the arguments, which must satisfy the schema; a value may be an expression |
 /// | `tags("…", …)`, `questions("…", …)` | keywords, and questions that the tool answers, which tool search finds it by; no model sees them |
 /// | `replayable` | an interrupted call is run again from its beginning, with the recorded results of its child calls |
 ///

@@ -63,7 +63,8 @@ impl McpServer {
     }
 
     /// Handles a request, whatever its path.
-    pub(crate) async fn handle<B>(&self, request: axum::http::Request<B>) -> Response
+    #[doc(hidden)]
+    pub async fn handle<B>(&self, request: axum::http::Request<B>) -> Response
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {

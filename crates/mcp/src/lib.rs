@@ -4,6 +4,7 @@
 //! between revisions, a transport only carries messages. As a client, [`RemoteServer`] adds another server's tools and prompts to
 //! a registry, pinned and bounded. Tools run through the invoker only.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(feature = "http"),
     expect(dead_code, reason = "only HTTP has headers, statuses and resumed streams")

@@ -21,7 +21,7 @@ pub use builder::McpServerBuilder;
 pub(crate) use error::{Challenge, RpcError};
 pub use error::{McpBuildError, McpServeError};
 pub use limits::McpLimits;
-pub(crate) use methods::list_cache::ListKind;
+pub(crate) use methods::list_cache::{ListKind, digest_entries};
 pub use methods::served_resource::ServedResource;
 pub(crate) use methods::subscriptions::SubscriptionFilter;
 pub(crate) use methods::tasks::TaskRequest;

@@ -1,20 +1,27 @@
 //! The server as a child process of its client: one message per line on standard input and output.
 
+use std::collections::VecDeque;
 use std::io;
+use std::panic::resume_unwind;
+use std::pin::pin;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use toolwright_core::{Caller, CancellationToken};
 
+use self::lines::{LineRead, LineReader};
+use self::outgoing::OutgoingLines;
 use crate::server::{
     Dispatch, InFlightRequests, McpServeError, McpServer, MessageKind, RequestContext,
     ResponseStream, RpcError, RpcMessage, RpcResponse, Session, StreamItem,
 };
 
 mod lines;
+mod outgoing;
 mod standard_streams;
 
 impl McpServer {
@@ -29,7 +36,20 @@ impl McpServer {
         let io =
             |source| McpServeError::Io { action: "take standard output for the protocol", source };
         let output = standard_streams::take_stdout().map_err(io)?;
-        self.serve_lines(BufReader::new(standard_streams::open_stdin()), output).await
+        let server = self.clone();
+        // In a task, which runs on the thread that input wakes; the main thread would have to be woken by that one for each
+        // message. In a set, so that dropping this future ends the task.
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            let input = BufReader::new(standard_streams::open_stdin());
+            server.serve_lines(input, output).await
+        });
+        match task.join_next().await {
+            Some(Ok(served)) => served,
+            Some(Err(error)) if error.is_panic() => resume_unwind(error.into_panic()),
+            // The runtime is shut down.
+            Some(Err(_)) | None => Ok(()),
+        }
     }
 
     /// Serves one client over any two streams, such as those of a socket or a pipe; each line is a message.
@@ -39,38 +59,35 @@ impl McpServer {
     /// As [`serve_stdio`](McpServer::serve_stdio).
     pub async fn serve_lines(
         &self,
-        input: impl AsyncBufRead + Send + Unpin,
-        output: impl AsyncWrite + Send + Unpin + 'static,
+        mut input: impl AsyncBufRead + Send + Unpin,
+        mut output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), McpServeError> {
-        let (sender, receiver) = mpsc::channel(256);
-        let writer = tokio::spawn(write_lines(output, receiver));
+        let (sender, mut messages) = mpsc::channel(256);
         let mut connection = StdioConnection {
             server: self.clone(),
-            outgoing: sender,
+            outgoing: OutgoingLines::default(),
+            messages: sender,
             session: None,
             in_flight: Arc::default(),
             ended: CancellationToken::new(),
             subscription_token: CancellationToken::new(),
             request_permits: Arc::new(Semaphore::new(self.0.limits.max_requests.max(1))),
+            waiting: VecDeque::new(),
             tasks: JoinSet::new(),
         };
-        let read = connection.read_lines(input).await;
-        // Subscriptions end now; requests in flight have some time to finish.
-        connection.subscription_token.cancel();
-        let finish = async { while connection.tasks.join_next().await.is_some() {} };
-        if timeout(self.0.limits.shutdown_grace, finish).await.is_err() {
-            connection.tasks.abort_all();
-        }
-        drop(connection);
-        let written = writer.await.unwrap_or(Ok(()));
-        read.and(written)
+        let served = connection.run(&mut input, &mut output, &mut messages).await;
+        let finished = connection.finish(output, messages).await;
+        served
+            .and(finished)
             .map_err(|source| McpServeError::Io { action: "talk to the client", source })
     }
 }
 
 struct StdioConnection {
     server: McpServer,
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: OutgoingLines,
+    /// Sends the messages of requests that take time.
+    messages: mpsc::Sender<Vec<u8>>,
     /// `None` before the handshake.
     session: Option<Arc<Session>>,
     in_flight: Arc<InFlightRequests>,
@@ -78,35 +95,101 @@ struct StdioConnection {
     /// Ends the subscriptions.
     subscription_token: CancellationToken,
     request_permits: Arc<Semaphore>,
+    /// The requests that wait for a permit. Meanwhile nothing more is read, so that the client slows down.
+    waiting: VecDeque<ResponseStream>,
     tasks: JoinSet<()>,
 }
 
+/// What a connection waits for.
+enum Incoming {
+    Line(io::Result<LineRead>),
+    /// A message of a request that takes time.
+    Message(Vec<u8>),
+    Permit(OwnedSemaphorePermit),
+}
+
 impl StdioConnection {
-    async fn read_lines(&mut self, mut input: impl AsyncBufRead + Unpin) -> io::Result<()> {
+    /// Reads requests and writes responses until the client closes its end, or the server is shut down.
+    async fn run(
+        &mut self,
+        input: &mut (impl AsyncBufRead + Unpin),
+        output: &mut (impl AsyncWrite + Unpin),
+        messages: &mut mpsc::Receiver<Vec<u8>>,
+    ) -> io::Result<()> {
         let limit = self.server.0.limits.max_message_bytes;
         let shutdown = self.server.0.shutdown.clone();
-        let mut line = Vec::new();
+        let mut shutdown = pin!(shutdown.cancelled());
+        let mut lines = LineReader::new(limit);
         loop {
-            let read = tokio::select! {
-                read = lines::read_line(&mut input, &mut line, limit) => read?,
-                // The client reads no more responses.
-                () = self.outgoing.closed() => return Ok(()),
-                () = shutdown.cancelled() => return Ok(()),
-            };
-            match read {
-                lines::LineRead::Line => self.handle_line(line.trim_ascii()).await,
-                lines::LineRead::TooLong => {
-                    let error = format!("a message may have {limit} bytes");
-                    self.send_response(RpcResponse::error(
-                        "null",
-                        &RpcError::invalid_request(error),
-                    ))
-                    .await;
+            let Self { outgoing, request_permits, .. } = self;
+            let is_waiting = !self.waiting.is_empty();
+            let incoming = async {
+                tokio::select! {
+                    read = lines.read(input), if !is_waiting => Incoming::Line(read),
+                    Some(message) = messages.recv() => Incoming::Message(message),
+                    Ok(permit) = Arc::clone(request_permits).acquire_owned(), if is_waiting => {
+                        Incoming::Permit(permit)
+                    }
                 }
-                lines::LineRead::End => return Ok(()),
+            };
+            let incoming = tokio::select! {
+                biased;
+                () = &mut shutdown => return Ok(()),
+                // Before the output, so that responses to all that has arrived are written together.
+                incoming = incoming, if !outgoing.is_full() => incoming,
+                written = outgoing.write_to(output), if !outgoing.is_empty() => {
+                    written?;
+                    continue;
+                }
+            };
+            match incoming {
+                Incoming::Line(read) => match read? {
+                    LineRead::Line => self.handle_line(lines.line().trim_ascii()).await,
+                    LineRead::TooLong => {
+                        let error = format!("a message may have {limit} bytes");
+                        let error = RpcError::invalid_request(error);
+                        self.send_response(RpcResponse::error("null", &error));
+                    }
+                    LineRead::End => return Ok(()),
+                },
+                Incoming::Message(message) => self.outgoing.push(message),
+                Incoming::Permit(permit) => {
+                    if let Some(stream) = self.waiting.pop_front() {
+                        self.spawn_request(stream, permit);
+                    }
+                }
             }
             while self.tasks.try_join_next().is_some() {}
         }
+    }
+
+    /// Gives requests in flight some time to finish, and writes their responses. Subscriptions end at once.
+    async fn finish(
+        self,
+        mut output: impl AsyncWrite + Unpin,
+        mut messages: mpsc::Receiver<Vec<u8>>,
+    ) -> io::Result<()> {
+        let Self { server, mut outgoing, messages: sender, mut tasks, .. } = self;
+        self.subscription_token.cancel();
+        // The requests have the other senders.
+        drop(sender);
+        let grace = server.0.limits.shutdown_grace;
+        let written = timeout(grace, outgoing.write_all(&mut messages, &mut output)).await;
+        match written {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                // The client reads no more. Requests may have effects, which are completed.
+                drop(messages);
+                let finish = async { while tasks.join_next().await.is_some() {} };
+                let _ = timeout(grace, finish).await;
+                return Err(error);
+            }
+            Err(_) => {
+                tasks.abort_all();
+                outgoing.write_all(&mut messages, &mut output).await?;
+            }
+        }
+        output.shutdown().await
     }
 
     async fn handle_line(&mut self, line: &[u8]) {
@@ -125,7 +208,7 @@ impl StdioConnection {
             Err(invalid) => Some(RpcResponse::error(invalid.id(), &invalid.error)),
         };
         if let Some(response) = response {
-            self.send_response(response).await;
+            self.send_response(response);
         }
     }
 
@@ -143,7 +226,7 @@ impl StdioConnection {
             }
             _ => {
                 let error = RpcError::invalid_request("send one message per line");
-                self.send_response(RpcResponse::error("null", &error)).await;
+                self.send_response(RpcResponse::error("null", &error));
             }
         }
     }
@@ -194,21 +277,37 @@ impl StdioConnection {
             Dispatch::Response(response) => return Ok(Some(response)),
             Dispatch::Operation(operation) => operation,
         };
+        if self.in_flight.contains(message.id()) {
+            return Err(RpcError::id_in_use());
+        }
+        let permit = Arc::clone(&self.request_permits).try_acquire_owned();
+        let mut stream = ResponseStream::new(operation, context, None);
+        // Most calls are done at once, and need neither a task nor a way to cancel them.
+        let first = permit.as_ref().ok().and_then(|_| stream.next().now_or_never());
+        match first {
+            Some(StreamItem::Response(response)) => return Ok(Some(response)),
+            Some(StreamItem::Message(message)) => self.outgoing.push(message.into_bytes()),
+            Some(StreamItem::Cancelled) | None => {}
+        }
         let parent = match message.method() {
             "subscriptions/listen" => &self.subscription_token,
             _ => &self.ended,
         };
         let in_flight = self.in_flight.start(message.id(), parent);
-        let in_flight = in_flight.ok_or_else(RpcError::id_in_use)?;
-        let stream = ResponseStream::new(operation, context, Some(in_flight));
-        // Without a permit nothing more is read, so that the client slows down.
-        let permit = Arc::clone(&self.request_permits).acquire_owned().await.ok();
-        let outgoing = self.outgoing.clone();
+        stream.cancel_with(in_flight.ok_or_else(RpcError::id_in_use)?);
+        match permit {
+            Ok(permit) => self.spawn_request(stream, permit),
+            Err(_) => self.waiting.push_back(stream),
+        }
+        Ok(None)
+    }
+
+    fn spawn_request(&mut self, stream: ResponseStream, permit: OwnedSemaphorePermit) {
+        let messages = self.messages.clone();
         self.tasks.spawn(async move {
-            forward_stream(stream, outgoing, true).await;
+            forward_stream(stream, messages, true).await;
             drop(permit);
         });
-        Ok(None)
     }
 
     /// Opens the session, and starts to notify the client of changed lists.
@@ -220,19 +319,18 @@ impl StdioConnection {
         let stream = self.server.session_notifications(&session, None, &self.subscription_token);
         self.session = Some(session);
         // The session has sent no request for these notifications, so they end without a response.
-        self.tasks.spawn(forward_stream(stream, self.outgoing.clone(), false));
+        self.tasks.spawn(forward_stream(stream, self.messages.clone(), false));
         Ok(response)
     }
 
-    async fn send_response(&self, response: RpcResponse) {
-        // Fails if the client reads no more, which ends `read_lines`.
-        let _ = self.outgoing.send(response.body).await;
+    fn send_response(&mut self, response: RpcResponse) {
+        self.outgoing.push(response.body);
     }
 }
 
 async fn forward_stream(
     mut stream: ResponseStream,
-    outgoing: mpsc::Sender<Vec<u8>>,
+    messages: mpsc::Sender<Vec<u8>>,
     with_response: bool,
 ) {
     loop {
@@ -241,41 +339,8 @@ async fn forward_stream(
             StreamItem::Response(response) if with_response => (response.body, true),
             StreamItem::Response(_) | StreamItem::Cancelled => return,
         };
-        if outgoing.send(line).await.is_err() || is_last {
+        if messages.send(line).await.is_err() || is_last {
             return;
         }
     }
-}
-
-/// The usual capacity of a pipe.
-const WRITE_BATCH_BYTES: usize = 64 << 10;
-
-/// Ends the line that begins at `start`. Line breaks become blanks: in JSON they are only white space.
-fn end_line(batch: &mut Vec<u8>, start: usize) {
-    for byte in batch.iter_mut().skip(start) {
-        if matches!(byte, b'\n' | b'\r') {
-            *byte = b' ';
-        }
-    }
-    batch.push(b'\n');
-}
-
-async fn write_lines(
-    mut output: impl AsyncWrite + Unpin,
-    mut lines: mpsc::Receiver<Vec<u8>>,
-) -> io::Result<()> {
-    while let Some(mut batch) = lines.recv().await {
-        end_line(&mut batch, 0);
-        // Lines that are ready are written together: a system call costs more than most lines.
-        while batch.len() < WRITE_BATCH_BYTES
-            && let Ok(line) = lines.try_recv()
-        {
-            let start = batch.len();
-            batch.extend_from_slice(&line);
-            end_line(&mut batch, start);
-        }
-        output.write_all(&batch).await?;
-        output.flush().await?;
-    }
-    output.shutdown().await
 }

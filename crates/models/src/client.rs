@@ -63,6 +63,10 @@ pub(crate) struct ConnectionSettings {
     pub(crate) streaming: bool,
     /// Whether the server loads deferred tools, if the protocol and the model do.
     pub(crate) native_tool_search: bool,
+    /// Whether the server knows custom tools, if the protocol and the model do.
+    pub(crate) custom_tools: bool,
+    /// Whether found tools are loaded in namespaces, if the protocol has them.
+    pub(crate) tool_namespaces: bool,
 }
 
 /// A model that is called over a wire protocol.
@@ -87,6 +91,9 @@ struct CachedPlan {
 
 /// The name of the vendors' hosted search tool.
 const WEB_SEARCH_TOOL: &str = "web_search";
+
+/// The name of the hosted tool that runs programs, which some models require for tools with `allowed_callers`.
+const CODE_EXECUTION_TOOL: &str = "code_execution";
 
 impl RemoteModel {
     pub(crate) fn new(
@@ -157,9 +164,17 @@ impl ModelClient {
         {
             return Arc::clone(&cached.plan);
         }
+        let mut all =
+            request.tools.iter().chain(native.into_iter().flat_map(|it| it.deferred.iter()));
+        let has_programs = all.any(|tool| !tool.policy().allowed_callers.is_empty());
         let mut planner = ToolPlanner::new(self.protocol.dialect())
             .shape(self.protocol.tool_shape())
-            .reserve(has_search.then_some(WEB_SEARCH_TOOL));
+            .custom_tools(
+                self.connection.custom_tools && self.protocol.supports_custom_tools(&self.id.name),
+            )
+            .namespaces(self.connection.tool_namespaces)
+            .reserve(has_search.then_some(WEB_SEARCH_TOOL))
+            .reserve(has_programs.then_some(CODE_EXECUTION_TOOL));
         if let Some(native) = native {
             planner = planner.search_tool(native.search_tool.as_str());
         }

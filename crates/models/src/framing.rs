@@ -17,13 +17,13 @@ pub(crate) enum Framing {
     JsonLines,
 }
 
-/// One event or line of a streamed response.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
+/// One event or line of a streamed response, in the decoder's buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame<'a> {
     /// The event's name, empty if it has none.
-    pub(crate) event_name: String,
+    pub(crate) event_name: &'a str,
     /// The text of its `data` fields, or the line.
-    pub(crate) data: String,
+    pub(crate) data: &'a str,
 }
 
 /// Collects bytes until they form frames.
@@ -35,7 +35,9 @@ pub(crate) struct FrameDecoder {
     ended_in_carriage_return: bool,
     has_first_line: bool,
     event_name: String,
-    data: Option<String>,
+    /// The text of the `data` fields so far. Like the name it is cleared after each event, so that its memory serves all.
+    data: String,
+    has_data: bool,
 }
 
 impl FrameDecoder {
@@ -46,19 +48,20 @@ impl FrameDecoder {
             ended_in_carriage_return: false,
             has_first_line: false,
             event_name: String::new(),
-            data: None,
+            data: String::new(),
+            has_data: false,
         }
     }
 
-    /// Appends received bytes, and pushes the frames they complete.
+    /// Appends received bytes, and passes on the frames they complete.
     ///
     /// # Errors
     ///
-    /// A frame is too long, or not UTF-8; the frames before it are pushed nevertheless.
+    /// A frame is too long, or not UTF-8; the frames before it are passed on nevertheless. Or `on_frame` fails.
     pub(crate) fn push_bytes(
         &mut self,
         bytes: &[u8],
-        frames: &mut Vec<Frame>,
+        on_frame: &mut impl FnMut(Frame<'_>) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
         let mut rest = bytes;
         while let Some(end) = line_end(rest) {
@@ -76,11 +79,13 @@ impl FrameDecoder {
             }
             if self.partial_line.is_empty() {
                 self.check_frame_size(line)?;
-                frames.extend(self.decode_line(line)?);
+                self.decode_line(line, on_frame)?;
             } else {
                 self.append_to_line(line)?;
-                let line = std::mem::take(&mut self.partial_line);
-                frames.extend(self.decode_line(&line)?);
+                let mut line = std::mem::take(&mut self.partial_line);
+                self.decode_line(&line, on_frame)?;
+                line.clear();
+                self.partial_line = line;
             }
         }
         if !rest.is_empty() {
@@ -94,12 +99,15 @@ impl FrameDecoder {
     /// # Errors
     ///
     /// As [`FrameDecoder::push_bytes`].
-    pub(crate) fn finish(&mut self, frames: &mut Vec<Frame>) -> Result<(), ModelError> {
+    pub(crate) fn finish(
+        &mut self,
+        on_frame: &mut impl FnMut(Frame<'_>) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
         let line = std::mem::take(&mut self.partial_line);
-        if self.framing == Framing::JsonLines {
-            frames.extend(self.decode_line(&line)?);
+        match self.framing {
+            Framing::JsonLines => self.decode_line(&line, on_frame),
+            Framing::ServerSentEvents => Ok(()),
         }
-        Ok(())
     }
 
     fn append_to_line(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
@@ -110,7 +118,7 @@ impl FrameDecoder {
 
     /// Returns an error if the frame would be too long with these bytes.
     fn check_frame_size(&self, bytes: &[u8]) -> Result<(), ModelError> {
-        let pending = self.partial_line.len() + self.data.as_ref().map_or(0, String::len);
+        let pending = self.partial_line.len() + self.data.len();
         match pending + bytes.len() > MAX_FRAME_BYTES {
             true => Err(frame_too_long()),
             false => Ok(()),
@@ -118,7 +126,11 @@ impl FrameDecoder {
     }
 
     /// Decodes one complete line, without its line end.
-    fn decode_line(&mut self, line: &[u8]) -> Result<Option<Frame>, ModelError> {
+    fn decode_line(
+        &mut self,
+        line: &[u8],
+        on_frame: &mut impl FnMut(Frame<'_>) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
         let text = str::from_utf8(line)
             .map_err(|_| ModelError::new(ModelErrorKind::Protocol, "a frame is not UTF-8"))?;
         let text = match self.has_first_line {
@@ -127,31 +139,44 @@ impl FrameDecoder {
         };
         self.has_first_line = true;
         match self.framing {
-            Framing::JsonLines => Ok((!text.trim().is_empty())
-                .then(|| Frame { event_name: String::new(), data: text.to_owned() })),
-            Framing::ServerSentEvents => Ok(self.decode_event_field(text)),
+            Framing::JsonLines if text.trim().is_empty() => Ok(()),
+            Framing::JsonLines => on_frame(Frame { event_name: "", data: text }),
+            Framing::ServerSentEvents if text.is_empty() => self.end_event(on_frame),
+            Framing::ServerSentEvents => {
+                self.decode_event_field(text);
+                Ok(())
+            }
         }
     }
 
-    fn decode_event_field(&mut self, line: &str) -> Option<Frame> {
-        if line.is_empty() {
-            let event_name = std::mem::take(&mut self.event_name);
-            let data = self.data.take()?;
-            return Some(Frame { event_name, data });
-        }
+    /// Passes on the event that a blank line ends, if it has data.
+    fn end_event(
+        &mut self,
+        on_frame: &mut impl FnMut(Frame<'_>) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
+        let result = match std::mem::take(&mut self.has_data) {
+            true => on_frame(Frame { event_name: &self.event_name, data: &self.data }),
+            false => Ok(()),
+        };
+        self.event_name.clear();
+        self.data.clear();
+        result
+    }
+
+    fn decode_event_field(&mut self, line: &str) {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
-        match (field, &mut self.data) {
-            ("data", Some(data)) => {
-                data.push('\n');
-                data.push_str(value);
+        match field {
+            "data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.data.push('\n');
+                }
+                self.data.push_str(value);
             }
-            ("data", data @ None) => *data = Some(value.to_owned()),
-            ("event", _) => self.event_name = value.to_owned(),
+            "event" => value.clone_into(&mut self.event_name),
             // Comments, `id` and `retry` are not used.
             _ => {}
         }
-        None
     }
 }
 

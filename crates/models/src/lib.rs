@@ -16,6 +16,8 @@
 //! # Ok(()) }
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod excerpt;
 mod framing;
 mod limits;

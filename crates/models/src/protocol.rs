@@ -8,6 +8,7 @@ pub(crate) mod openai_responses;
 
 mod call_assembler;
 mod call_identifiers;
+mod custom_call;
 mod item_builder;
 pub(crate) mod json;
 mod response_format;
@@ -64,6 +65,11 @@ pub(crate) trait Protocol: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns true if a model calls custom tools; for others they are functions with one parameter.
+    fn supports_custom_tools(&self, _model: &str) -> bool {
+        false
+    }
+
     /// Returns true if the vendor runs this hosted tool itself.
     fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
         false
@@ -96,15 +102,20 @@ pub(crate) trait Protocol: fmt::Debug + Send + Sync {
 /// A parser never panics, whatever it receives; unknown items are kept as raw JSON, unknown frames skipped.
 pub(crate) trait ResponseParser: Send {
     /// Parses one frame: the event's name, empty if the protocol has none, and its JSON.
-    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError>;
+    ///
+    /// Its events are added to [`Self::events`], whose buffer serves all frames.
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<(), ModelError>;
 
     /// Parses a complete response of one JSON value; the caller calls [`Self::end_of_stream`] afterwards, as for a stream.
-    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_complete_body(&mut self, json: &str) -> Result<(), ModelError> {
         self.parse_frame("", json)
     }
 
-    /// Returns the remaining events, or an error if the response is cut off.
-    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError>;
+    /// Adds the remaining events, or returns an error if the response is cut off.
+    fn end_of_stream(&mut self) -> Result<(), ModelError>;
+
+    /// The events that were parsed and not taken yet.
+    fn events(&mut self) -> &mut Vec<ModelEvent>;
 }
 
 /// An item with the provider's JSON, which is replayed verbatim in later requests.

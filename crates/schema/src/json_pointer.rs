@@ -20,7 +20,7 @@ pub(crate) fn push_pointer_token(pointer: &mut String, token: &str) {
 
 /// Escapes a property name for a JSON pointer: `a/b` becomes `a~1b`.
 pub fn escape_pointer_token(token: &str) -> Cow<'_, str> {
-    if token.contains(['~', '/']) {
+    if token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
         Cow::Owned(token.replace('~', "~0").replace('/', "~1"))
     } else {
         Cow::Borrowed(token)

@@ -23,6 +23,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod tape;
 
 mod schema;
@@ -60,6 +62,6 @@ pub use schema::{
     Schema, SchemaError, closed_objects::close_objects, type_coverage::is_enforced_by_type,
     violation::Violation,
 };
-pub use tape::{InputLimits, Node, ParseError, ReadError, Tape};
+pub use tape::{InputLimits, Node, ParseError, ReadError, Tape, read_scalar_members};
 pub use text::nearest::{did_you_mean, fold_name, nearest};
 pub use text::redact::{looks_secret_name, looks_secret_value, redact};

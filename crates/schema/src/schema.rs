@@ -1,11 +1,12 @@
 //! The canonical schema of a tool, which validates its arguments.
 
 pub(crate) mod closed_objects;
+mod quick_check;
 pub(crate) mod type_coverage;
 pub(crate) mod violation;
 
 use std::{
-    fmt,
+    fmt, io,
     sync::{Arc, OnceLock},
 };
 
@@ -30,9 +31,10 @@ pub struct Schema(Arc<Inner>);
 
 struct Inner {
     value: Value,
-    compiled: OnceLock<Result<Validator<TapeJson>, SchemaError>>,
+    /// Boxed, because most schemas are never used.
+    compiled: OnceLock<Box<Result<Validator<TapeJson>, SchemaError>>>,
     /// One validator per subschema, used only by coercion.
-    subschema_validators: OnceLock<Option<ValidatorMap<TapeJson>>>,
+    subschema_validators: OnceLock<Option<Box<ValidatorMap<TapeJson>>>>,
     /// One slot per dialect, allocated on the first call of [`Schema::lower`].
     lowered: OnceLock<Box<[LoweredSlot; dialect::DIALECT_COUNT]>>,
 }
@@ -56,7 +58,7 @@ impl Schema {
         Self::check(value)
     }
 
-    /// Checks a schema from an untrusted source and compiles it.
+    /// Checks a schema from an untrusted source; it is compiled on first use.
     ///
     /// # Errors
     ///
@@ -67,9 +69,11 @@ impl Schema {
             return Err(SchemaError::new("", "a schema is an object or a boolean"));
         }
         check_size(&value)?;
-        let schema = Self::trusted(value);
-        schema.compiled().as_ref().map_err(SchemaError::clone)?;
-        Ok(schema)
+        if !quick_check::certainly_compiles(&value) {
+            // Dropped: of thousands of tools most are never called.
+            compile(&value)?;
+        }
+        Ok(Self::trusted(value))
     }
 
     /// Creates a schema that was generated from a Rust type; it is compiled on first use.
@@ -128,7 +132,10 @@ impl Schema {
     pub(crate) fn admits_at(&self, path: &str, value: &Value) -> Option<bool> {
         let parts = self.0.subschema_validators.get_or_init(|| {
             let small = self.0.value.to_string().len() <= MAX_SUBSCHEMA_VALIDATORS_SIZE;
-            small.then(|| validation_options().build_map(&self.0.value).ok()).flatten()
+            small
+                .then(|| validation_options().build_map(&self.0.value).ok())
+                .flatten()
+                .map(Box::new)
         });
         Some(parts.as_ref()?.get(path)?.is_valid(Tape::from_value(value).root()))
     }
@@ -140,7 +147,7 @@ impl Schema {
     }
 
     fn compiled(&self) -> &Result<Validator<TapeJson>, SchemaError> {
-        self.0.compiled.get_or_init(|| compile(&self.0.value))
+        self.0.compiled.get_or_init(|| Box::new(compile(&self.0.value)))
     }
 }
 
@@ -254,26 +261,41 @@ fn lowercase_first(text: &str) -> String {
 
 fn check_size(value: &Value) -> Result<(), SchemaError> {
     let limits = InputLimits::default();
-    let mut level: Vec<&Value> = vec![value];
-    for _ in 0..=limits.depth {
-        level = level.into_iter().flat_map(child_values).collect();
-    }
-    let bytes = || value.to_string().len();
-    let error = if !level.is_empty() {
+    let mut text = TextLength(0);
+    let error = if is_deeper_than(value, limits.depth) {
         ParseError::TooDeep { limit: limits.depth }
-    } else if bytes() > limits.bytes {
-        ParseError::TooLong { bytes: bytes(), limit: limits.bytes }
+    } else if serde_json::to_writer(&mut text, value).is_ok() && text.0 > limits.bytes {
+        ParseError::TooLong { bytes: text.0, limit: limits.bytes }
     } else {
         return Ok(());
     };
     Err(SchemaError::new("", error.to_string()))
 }
 
-fn child_values(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+/// Returns true if a value has more levels of values inside it.
+fn is_deeper_than(value: &Value, levels: usize) -> bool {
+    let is_too_deep = |child: &Value| match levels.checked_sub(1) {
+        Some(levels) => is_deeper_than(child, levels),
+        None => true,
+    };
     match value {
-        Value::Array(elements) => Box::new(elements.iter()),
-        Value::Object(members) => Box::new(members.values()),
-        _ => Box::new(std::iter::empty()),
+        Value::Array(elements) => elements.iter().any(is_too_deep),
+        Value::Object(members) => members.values().any(is_too_deep),
+        _ => false,
+    }
+}
+
+/// Counts the bytes that are written to it.
+struct TextLength(usize);
+
+impl io::Write for TextLength {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -8,13 +8,15 @@ mod buffer_pool;
 mod build;
 mod de;
 mod error;
+mod scalars;
 mod validator;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::Cell};
 
 use serde_json::{Map, Number, Value};
 
 pub use error::{ParseError, ReadError};
+pub use scalars::read_scalar_members;
 pub(crate) use validator::TapeJson;
 
 /// Limits on the size and nesting of JSON text.
@@ -26,9 +28,29 @@ pub struct InputLimits {
     pub depth: usize,
 }
 
+impl InputLimits {
+    /// Returns true if [`Tape::parse`] accepts the text of a value, whatever has to be escaped in it.
+    ///
+    /// False if the value is too deep or has a reserved key, and if its text might be too long: only parsing it tells then.
+    pub fn admit(&self, value: &Value) -> bool {
+        let mut remaining_bytes = self.bytes.min(u32::MAX as usize);
+        build::fits(value, self.depth.min(build::MAX_DEPTH), &mut remaining_bytes).is_some()
+    }
+}
+
 impl Default for InputLimits {
     fn default() -> Self {
         Self { bytes: 1 << 20, depth: 64 }
+    }
+}
+
+thread_local! {
+    static PARSE_COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count_parse() {
+    if cfg!(debug_assertions) {
+        PARSE_COUNT.set(PARSE_COUNT.get() + 1);
     }
 }
 
@@ -56,10 +78,17 @@ impl<'t> Tape<'t> {
     ///
     /// Reports the limit that was exceeded, the duplicate key, or the position of the syntax error.
     pub fn parse(text: &'t str, limits: &InputLimits) -> Result<Self, ParseError> {
+        count_parse();
         build::from_text(text, limits).map(|items| Self { items })
     }
 
-    /// Creates a tape from a value in memory.
+    /// Counts the texts that this thread has parsed, for tests; a release build does not count.
+    #[doc(hidden)]
+    pub fn parse_count() -> usize {
+        PARSE_COUNT.get()
+    }
+
+    /// Creates a tape from a value in memory; [`InputLimits::admit`] checks its limits.
     pub fn from_value(value: &'t Value) -> Self {
         Self { items: build::from_value(value) }
     }
@@ -96,6 +125,7 @@ pub struct Node<'t> {
     deny_unknown_fields: bool,
 }
 
+// Inlined into the code of tools, which is generic and compiled in other crates.
 impl<'t> Node<'t> {
     /// Copies this value with all its descendants.
     pub fn to_value(&self) -> Value {
@@ -113,11 +143,13 @@ impl<'t> Node<'t> {
         }
     }
 
+    #[inline]
     fn item(&self) -> &'t Item<'t> {
         // A tape is never empty, and every node was created from one of its items.
         self.items.get(self.index as usize).unwrap_or(&Item::Null)
     }
 
+    #[inline]
     fn end_index(&self) -> u32 {
         match self.item() {
             Item::Array { end, .. } | Item::Object { end, .. } => *end,
@@ -125,10 +157,12 @@ impl<'t> Node<'t> {
         }
     }
 
+    #[inline]
     fn at_index(self, at: u32) -> Self {
         Self { index: at, ..self }
     }
 
+    #[inline]
     fn text(&self) -> &'t str {
         match self.item() {
             Item::Text(text) => text,
@@ -143,6 +177,7 @@ impl<'t> Node<'t> {
         }
     }
 
+    #[inline]
     fn children(&self) -> Children<'t> {
         let remaining = match self.item() {
             Item::Array { len, .. } => *len,
@@ -152,6 +187,7 @@ impl<'t> Node<'t> {
         Children { next_node: self.at_index(self.index + 1), remaining }
     }
 
+    #[inline]
     fn members(&self) -> Members<'t> {
         Members(self.children())
     }
@@ -166,6 +202,7 @@ pub struct Children<'t> {
 impl<'t> Iterator for Children<'t> {
     type Item = Node<'t>;
 
+    #[inline]
     fn next(&mut self) -> Option<Node<'t>> {
         self.remaining = self.remaining.checked_sub(1)?;
         let node = self.next_node;
@@ -180,6 +217,7 @@ pub struct Members<'t>(Children<'t>);
 impl<'t> Iterator for Members<'t> {
     type Item = (&'t str, Node<'t>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let key = self.0.next()?;
         Some((key.text(), self.0.next()?))

@@ -6,8 +6,14 @@ use std::fmt;
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use toolwright_core::{RegisteredTool, ToolName};
+use toolwright_core::schema::Dialect;
+use toolwright_core::{RegisteredTool, ToolName, ToolResult, ToolSpec};
 
+use crate::embeddings::{MERGED, ToolEmbeddings, VectorSlot};
+use crate::gateway::ToolQuery;
+use crate::gateway::found::FoundTool;
+use crate::merge::merge_by_rank;
+use crate::search::ToolMatch;
 use crate::tool_index::ToolIndex;
 
 /// How many catalogues a cache keeps: callers of one server mostly share a few views.
@@ -18,6 +24,7 @@ pub struct ToolCatalog {
     tools: Arc<[RegisteredTool]>,
     index: ToolIndex,
     positions: HashMap<ToolName, usize>,
+    pub(crate) vectors: VectorSlot,
 }
 
 impl ToolCatalog {
@@ -26,7 +33,7 @@ impl ToolCatalog {
         let index = ToolIndex::new(tools.iter().map(RegisteredTool::spec));
         let names = tools.iter().map(|tool| tool.spec().name.clone());
         let positions = names.zip(0..).collect();
-        Self { tools, index, positions }
+        Self { tools, index, positions, vectors: VectorSlot::default() }
     }
 
     /// Returns the tool of exactly this name.
@@ -42,8 +49,16 @@ impl ToolCatalog {
     /// Returns the tools that match a question best with their scores, the best first. Scores are comparable within one search
     /// only.
     pub fn search_scored(&self, question: &str, limit: usize) -> Vec<(&RegisteredTool, f32)> {
-        let matches = self.index.search(question, limit).into_iter();
+        self.matched_tools(self.index.search(question, limit))
+    }
+
+    fn matched_tools(&self, matches: Vec<ToolMatch>) -> Vec<(&RegisteredTool, f32)> {
+        let matches = matches.into_iter();
         matches.filter_map(|found| Some((self.get(&found.name)?, found.score))).collect()
+    }
+
+    pub(crate) fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.iter().map(RegisteredTool::spec)
     }
 }
 
@@ -58,6 +73,48 @@ impl fmt::Debug for ToolCatalog {
 pub struct CatalogCache(Mutex<Vec<(u64, Arc<ToolCatalog>)>>);
 
 impl CatalogCache {
+    /// Returns those of these tools that match a question best with their scores, the best first: by words, and also by meaning if
+    /// there are embeddings with vectors of all the tools.
+    pub async fn search(
+        &self,
+        tools: &Arc<[RegisteredTool]>,
+        question: &str,
+        limit: usize,
+        embeddings: Option<&ToolEmbeddings>,
+    ) -> Vec<(RegisteredTool, f32)> {
+        let catalog = self.catalog(tools);
+        let by_meaning = match embeddings {
+            Some(embeddings) => embeddings.search(&catalog, question).await,
+            None => None,
+        };
+        let found = match by_meaning {
+            Some(by_meaning) => {
+                let by_words = catalog.index.search(question, limit.max(MERGED));
+                catalog.matched_tools(merge_by_rank(&by_words, &by_meaning, limit))
+            }
+            None => catalog.search_scored(question, limit),
+        };
+        found.into_iter().map(|(tool, score)| (tool.clone(), score)).collect()
+    }
+
+    /// Makes the vectors of these tools now, so that the first search has them; a failure is a warning.
+    pub async fn embed(&self, tools: &Arc<[RegisteredTool]>, embeddings: &ToolEmbeddings) {
+        embeddings.embed(&self.catalog(tools)).await;
+    }
+
+    /// Returns the result of a call of `search_tools` among these tools, for a model of this dialect.
+    pub async fn answer(
+        &self,
+        tools: &Arc<[RegisteredTool]>,
+        query: &ToolQuery,
+        dialect: Dialect,
+    ) -> ToolResult {
+        let embeddings = query.embeddings.as_deref();
+        let found = self.search(tools, &query.text, query.limit, embeddings).await;
+        let found: Vec<&RegisteredTool> = found.iter().map(|(tool, _)| tool).collect();
+        FoundTool::result(&found, dialect)
+    }
+
     /// Returns the catalogue of these tools, from the cache or indexed now.
     pub fn catalog(&self, tools: &Arc<[RegisteredTool]>) -> Arc<ToolCatalog> {
         let key = content_key(tools);

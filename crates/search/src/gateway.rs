@@ -4,15 +4,18 @@ pub(crate) mod export;
 pub(crate) mod found;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolwright_core::schema::{Dialect, InputLimits, fold_name, repair};
 use toolwright_core::{
-    ApprovalPolicy, Args, Arguments, CallScope, Caller, DefineError, ErrorPolicy, Invoker,
-    InvokerError, RegisteredTool, Registry, RegistryError, StrictMode, Tool, ToolCall, ToolError,
-    ToolName, ToolResult,
+    ApprovalPolicy, Args, Arguments, BoxFuture, CallScope, Caller, DefineError, ErrorPolicy,
+    HandlerContext, Invoker, InvokerError, RegisteredTool, Registry, RegistryError, StrictMode,
+    Tool, ToolCall, ToolError, ToolName, ToolResult,
 };
+
+use crate::embeddings::ToolEmbeddings;
 
 /// The default and the maximum number of tools that a search returns.
 const DEFAULT_LIMIT: usize = 5;
@@ -47,6 +50,32 @@ pub struct NamedCall {
     pub tool: ToolName,
     /// The arguments of the tool.
     pub arguments: Arguments,
+}
+
+/// A call of `search_tools`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolQuery {
+    /// What the tool should do.
+    pub text: String,
+    /// How many tools to return.
+    pub limit: usize,
+    /// Whose tools are searched.
+    pub caller: Caller,
+    /// The embeddings of the invoker, if it has some.
+    pub embeddings: Option<Arc<ToolEmbeddings>>,
+}
+
+impl ToolQuery {
+    fn new(args: &Args, cx: &HandlerContext) -> Result<Self, ToolError> {
+        let limit: Option<usize> = args.get("limit")?;
+        Ok(Self {
+            text: args.get("query")?,
+            limit: limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT),
+            caller: cx.caller().clone(),
+            embeddings: cx.state().ok(),
+        })
+    }
 }
 
 impl Gateway {
@@ -109,7 +138,7 @@ impl Gateway {
 
     /// Makes the invoker of the two tools, with the state and options of another one.
     ///
-    /// `search` gets the query and the number of tools to return. `call_tool` runs nothing itself: each of its calls is converted
+    /// `search` returns the result of a query. `call_tool` runs nothing itself: each of its calls is converted
     /// to a call of the tool that it [names](Self::named_call), before it is invoked. `reject` gets the name in a call that was
     /// not converted, and returns the reason.
     ///
@@ -119,10 +148,10 @@ impl Gateway {
     pub fn invoker(
         &self,
         invoker: &Invoker,
-        search: impl Fn(&str, usize) -> ToolResult + Send + Sync + 'static,
+        search: impl Fn(ToolQuery) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static,
         reject: impl Fn(&str) -> ToolResult + Send + Sync + 'static,
     ) -> Result<Invoker, InvokerError> {
-        let tools = self.tools(move |query, limit, _| search(query, limit), reject);
+        let tools = self.tools(search, reject);
         let registry = Registry::of(tools.map_err(RegistryError::from)?)?;
         let invoker = invoker.with_view(|_| registry.all())?;
         // The settings for all tools are not meant for them.
@@ -133,14 +162,14 @@ impl Gateway {
         Ok(invoker.with_fixed_snapshot()?)
     }
 
-    /// Makes the two tools, first the one that searches. As those of [`invoker`](Self::invoker), but `search` also gets the caller.
+    /// Makes the two tools, first the one that searches; see [`invoker`](Self::invoker).
     ///
     /// # Errors
     ///
     /// Never with the names that [`new`](Self::new) chooses.
     pub fn tools(
         &self,
-        search: impl Fn(&str, usize, &Caller) -> ToolResult + Send + Sync + 'static,
+        search: impl Fn(ToolQuery) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static,
         reject: impl Fn(&str) -> ToolResult + Send + Sync + 'static,
     ) -> Result<Vec<Tool>, DefineError> {
         [self.search_tool(search), self.call_tool(reject)].into_iter().collect()
@@ -148,7 +177,7 @@ impl Gateway {
 
     fn search_tool(
         &self,
-        search: impl Fn(&str, usize, &Caller) -> ToolResult + Send + Sync + 'static,
+        search: impl Fn(ToolQuery) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static,
     ) -> Result<Tool, DefineError> {
         let description = match self.direct_calls {
             true => format!("{SEARCH_DESCRIPTION} {LOADED_TOOLS}"),
@@ -163,11 +192,14 @@ impl Gateway {
             .idempotent(true)
             .approval(ApprovalPolicy::Never)
             .errors(ErrorPolicy::Message)
-            .run(move |args: Args, cx| {
-                let query: String = args.get("query")?;
-                let limit: Option<usize> = args.get("limit")?;
-                let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
-                Ok::<_, ToolError>(search(&query, limit, cx.caller()))
+            .run_async(move |args: Args, cx| {
+                let query = ToolQuery::new(&args, &cx).map(&search);
+                async move {
+                    match query {
+                        Ok(result) => Ok(result.await),
+                        Err(error) => Err(error),
+                    }
+                }
             })
     }
 

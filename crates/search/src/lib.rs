@@ -6,6 +6,7 @@
 //! A [`Gateway`] offers a model or an MCP client two tools in place of a [`ToolCatalog`]: one that searches it, one that calls.
 //! [`SearchGateway`] exports them to other frameworks.
 //! A [`VectorIndex`] finds tools by meaning, with the vectors of an [`Embedder`]; [`merge_by_rank`] combines the two.
+//! [`ToolEmbeddings`] does so in all searches of a program.
 //!
 //! The functions about single words ([`stem`], [`synonyms`], [`unit_named`] and their like) are for the demo model.
 
@@ -32,6 +33,7 @@ mod catalog;
 mod gateway;
 
 mod embedder;
+mod embeddings;
 mod merge;
 mod vector;
 mod vector_index;
@@ -39,10 +41,11 @@ mod vector_index;
 pub use catalog::{CatalogCache, ToolCatalog};
 pub use document::ToolDocument;
 pub use embedder::{EmbedError, Embedder};
+pub use embeddings::ToolEmbeddings;
 pub use english::{is_common, is_stop_word, synonyms};
 pub use gateway::export::SearchGateway;
 pub use gateway::found::FoundTool;
-pub use gateway::{Gateway, NamedCall, tool_named};
+pub use gateway::{Gateway, NamedCall, ToolQuery, tool_named};
 pub use merge::merge_by_rank;
 pub use options::quoted_values;
 pub use rank::{Match, Term};

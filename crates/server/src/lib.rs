@@ -4,6 +4,8 @@
 //! sequence number on, so a lost connection neither ends the turn nor loses events. Every protocol is an encoder of the same
 //! events.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod auth;
 mod connections;
 mod conversation;

@@ -493,13 +493,16 @@ fn mcp_builder(
     quotas: &Arc<Quotas>,
     tool_search: bool,
 ) -> McpServerBuilder {
-    McpServer::builder(auth.all_tools().invoker().clone())
+    let builder = McpServer::builder(auth.all_tools().invoker().clone())
         .authenticator(auth.clone())
         .name(&*info.name)
         .version(&*info.version)
         .description(&*info.description)
-        .limit_calls(Quotas::call_limit(quotas))
-        .tool_search(tool_search)
+        .tool_search(tool_search);
+    match quotas.limits_calls() {
+        true => builder.limit_calls(Quotas::call_limit(quotas)),
+        false => builder,
+    }
 }
 
 /// A built server; cheap to clone.

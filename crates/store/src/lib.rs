@@ -3,6 +3,8 @@
 //! Both store an entry as its JSON text, byte for byte, append it in the transaction that checks the lease, and migrate
 //! their tables when they are opened.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod open;
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

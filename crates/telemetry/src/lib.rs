@@ -20,6 +20,8 @@
 //! | `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES` | the name and attributes of the service; the default name is `toolwright` |
 //! | `OTEL_TRACES_EXPORTER=none`, `OTEL_SDK_DISABLED=true` | disable the export |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;

@@ -1,6 +1,7 @@
 //! The facade of Toolwright: re-exports of its crates, by feature.
 //!
-#![doc = include_str!("../../../README.md")]
+#![cfg_attr(any(not(doctest), feature = "macros"), doc = include_str!("../README.md"))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "app")]
 pub use toolwright_app as app;
@@ -70,18 +71,41 @@ macro_rules! __app_info {
         )
     };
 }
-#[cfg(doc)]
-#[doc = include_str!("../../../docs/features.md")]
-pub mod _features {}
 
-/// Runs the code blocks of the guide as doc tests.
+/// Runs the code blocks of the book as doc tests.
 #[cfg(all(doctest, feature = "macros"))]
-mod guide {
+mod book {
+    #[cfg(feature = "cli")]
+    #[doc = include_str!("../../../README.md")]
+    struct FrontDoor;
+
     #[doc = include_str!("../../../docs/which-way.md")]
     struct WhichWay;
 
     #[doc = include_str!("../../../docs/designing-a-tool.md")]
     struct DesigningATool;
+
+    #[doc = include_str!("../../../docs/state-and-injection.md")]
+    struct StateAndInjection;
+
+    #[doc = include_str!("../../../docs/telemetry.md")]
+    struct Telemetry;
+
+    #[cfg(feature = "testing")]
+    #[doc = include_str!("../../../docs/approvals.md")]
+    struct Approvals;
+
+    #[cfg(feature = "testing")]
+    #[doc = include_str!("../../../docs/testing.md")]
+    struct Testing;
+
+    #[cfg(feature = "cli")]
+    #[doc = include_str!("../../../docs/first-hour.md")]
+    struct FirstHour;
+
+    #[cfg(feature = "mcp-http")]
+    #[doc = include_str!("../../../docs/mcp-server.md")]
+    struct AnMcpServer;
 
     #[cfg(all(feature = "cli", feature = "otlp", feature = "testing"))]
     #[doc = include_str!("../../../docs/programs.md")]
@@ -95,11 +119,35 @@ mod guide {
     #[doc = include_str!("../../../docs/endpoints.md")]
     struct Endpoints;
 
-    #[cfg(all(feature = "models", feature = "testing"))]
+    #[cfg(all(feature = "demo", feature = "models", feature = "server", feature = "testing"))]
     #[doc = include_str!("../../../docs/models.md")]
     struct Models;
 
     #[cfg(all(feature = "server", feature = "testing"))]
     #[doc = include_str!("../../../docs/console.md")]
     struct Console;
+
+    #[cfg(feature = "mcp")]
+    #[doc = include_str!("../../../docs/coming-from/rmcp.md")]
+    struct ComingFromRmcp;
+
+    #[cfg(feature = "models")]
+    #[doc = include_str!("../../../docs/coming-from/rig.md")]
+    struct ComingFromRig;
+
+    #[cfg(feature = "cli")]
+    #[doc = include_str!("../../../docs/coming-from/fastmcp.md")]
+    struct ComingFromFastMcp;
+
+    #[cfg(feature = "models")]
+    #[doc = include_str!("../../../docs/coming-from/spring-ai.md")]
+    struct ComingFromSpringAi;
+
+    #[cfg(feature = "models")]
+    #[doc = include_str!("../../../docs/coming-from/langchain4j.md")]
+    struct ComingFromLangChain4j;
+
+    #[cfg(feature = "cli")]
+    #[doc = include_str!("../../../docs/coming-from/ai-sdk.md")]
+    struct ComingFromTheAiSdk;
 }

@@ -170,3 +170,17 @@ fn what_only_a_shell_can_do_is_refused() {
         split_command(command).expect_err(command);
     }
 }
+
+#[test]
+fn a_block_of_an_example_runs_that_example() {
+    let text = "```console example:26_shop\n$ cargo run -q -- tools list --json\n[]\n$ cargo run -q -- check --mcp 'target/debug/shop mcp'\nok\n```\n";
+    let found = find_in_markdown(text).expect("two transcripts");
+    let commands: Vec<&str> = found.iter().map(|it| it.command.as_str()).collect();
+    assert_eq!(
+        commands,
+        [
+            "cargo run -q --example 26_shop -- tools list --json",
+            "cargo run -q --example 26_shop -- check --mcp 'target/debug/examples/26_shop mcp'",
+        ]
+    );
+}

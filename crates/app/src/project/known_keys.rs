@@ -29,7 +29,15 @@ const SECTION_KEYS: [(&str, &[&str]); 8] = [
 ];
 
 /// The keys of `[models.VENDOR]`.
-const VENDOR_KEYS: [&str; 5] = ["key", "base_url", "model", "headers", "native_tool_search"];
+const VENDOR_KEYS: [&str; 7] = [
+    "key",
+    "base_url",
+    "model",
+    "headers",
+    "native_tool_search",
+    "custom_tools",
+    "tool_namespaces",
+];
 
 /// The keys of the groups `MCP`, `MCP_1`…
 const MCP_GROUP_KEYS: [&str; 5] = ["name", "url", "description", "authorization", "mode"];

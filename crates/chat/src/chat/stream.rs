@@ -1,11 +1,12 @@
 //! [`ChatStream`]: a turn as a stream of its events.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use futures::future::BoxFuture;
 use futures::stream::{Stream, StreamExt as _};
-use futures_channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use crate::chat::event::ChatEvent;
 use crate::chat::response::Response;
@@ -15,7 +16,18 @@ use crate::turn::runner::run_turn;
 
 /// Sends the events of a turn to its [`ChatStream`], if there is one.
 #[derive(Clone)]
-pub(crate) struct EventSender(Option<UnboundedSender<ChatEvent>>);
+pub(crate) struct EventSender(Option<Arc<Mutex<EventQueue>>>);
+
+/// The events that were emitted and not read yet: few, because the turn runs only while its events are read.
+#[derive(Default)]
+struct EventQueue {
+    events: VecDeque<ChatEvent>,
+    /// Of the task that waits for an event: tools may emit some from other tasks.
+    waker: Option<Waker>,
+}
+
+/// A larger buffer, after a burst of events, is not kept.
+const MAX_KEPT_EVENTS: usize = 16;
 
 impl EventSender {
     pub(crate) fn disabled() -> Self {
@@ -23,9 +35,14 @@ impl EventSender {
     }
 
     pub(crate) fn emit(&self, event: ChatEvent) {
-        if let Some(sender) = &self.0 {
-            // Without a receiver the turn is not polled either, and is about to be dropped.
-            let _ = sender.unbounded_send(event);
+        if let Some(queue) = &self.0 {
+            let mut queue = lock(queue);
+            queue.events.push_back(event);
+            let waker = queue.waker.take();
+            drop(queue);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
         }
     }
 }
@@ -38,7 +55,9 @@ impl EventSender {
 ///
 /// Dropping the stream cancels the turn.
 pub struct ChatStream {
-    events: UnboundedReceiver<ChatEvent>,
+    /// Events that were taken from the queue, all at once.
+    ready: VecDeque<ChatEvent>,
+    queue: Arc<Mutex<EventQueue>>,
     turn: Option<BoxFuture<'static, Result<Response, ChatError>>>,
     /// The outcome of the turn; an error follows all events that were emitted before it.
     ended: Option<Result<Response, ChatError>>,
@@ -47,10 +66,14 @@ pub struct ChatStream {
 impl TurnRequest {
     /// Runs the turn as the stream of its events is read.
     pub fn stream(self) -> ChatStream {
-        let (sender, events) = unbounded();
-        let turn = Box::pin(run_turn(self, EventSender(Some(sender))));
-        ChatStream { events, turn: Some(turn), ended: None }
+        let queue = Arc::new(Mutex::new(EventQueue::default()));
+        let turn = Box::pin(run_turn(self, EventSender(Some(Arc::clone(&queue)))));
+        ChatStream { ready: VecDeque::new(), queue, turn: Some(turn), ended: None }
     }
+}
+
+fn lock(queue: &Mutex<EventQueue>) -> MutexGuard<'_, EventQueue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ChatStream {
@@ -97,6 +120,21 @@ impl ChatStream {
         self.into_response().ok_or(ChatError::StreamEnded)
     }
 
+    /// Takes the next event that was emitted; without one, the task is woken by the next if it waits.
+    fn take_event(&mut self, waiting: Option<&Context<'_>>) -> Option<ChatEvent> {
+        if self.ready.is_empty() {
+            if self.ready.capacity() > MAX_KEPT_EVENTS {
+                self.ready = VecDeque::new();
+            }
+            let mut queue = lock(&self.queue);
+            std::mem::swap(&mut self.ready, &mut queue.events);
+            if self.ready.is_empty() {
+                queue.waker = waiting.map(|cx| cx.waker().clone());
+            }
+        }
+        self.ready.pop_front()
+    }
+
     /// Returns the response; `None` unless the stream has been read to its end without an error.
     pub fn into_response(self) -> Option<Response> {
         self.ended.and_then(Result::ok)
@@ -109,7 +147,7 @@ impl Stream for ChatStream {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         loop {
-            if let Poll::Ready(Some(event)) = this.events.poll_next_unpin(cx) {
+            if let Some(event) = this.take_event(None) {
                 return Poll::Ready(Some(Ok(event)));
             }
             let Some(turn) = &mut this.turn else {
@@ -124,9 +162,9 @@ impl Stream for ChatStream {
             match turn.as_mut().poll(cx) {
                 Poll::Ready(ended) => (this.turn, this.ended) = (None, Some(ended)),
                 Poll::Pending => {
-                    return match this.events.poll_next_unpin(cx) {
-                        Poll::Ready(Some(event)) => Poll::Ready(Some(Ok(event))),
-                        _ => Poll::Pending,
+                    return match this.take_event(Some(cx)) {
+                        Some(event) => Poll::Ready(Some(Ok(event))),
+                        None => Poll::Pending,
                     };
                 }
             }

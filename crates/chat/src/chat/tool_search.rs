@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use toolwright_core::schema::Dialect;
+use toolwright_core::wire::BYTES_PER_TOKEN;
 use toolwright_core::{Config, ConfigError, RegisteredTool};
 
 /// The maximum number of tools in a request where the model's dialect has no lower one.
@@ -10,8 +11,7 @@ const DEFAULT_MAX_TOOLS: usize = 128;
 /// The default of [`ToolSearch::max_tokens`].
 const DEFAULT_MAX_TOKENS: usize = 20_000;
 
-/// The estimated number of bytes of a definition per token, and of its punctuation and keys.
-const BYTES_PER_TOKEN: usize = 4;
+/// The estimated number of bytes of the punctuation and keys of a definition.
 const DEFINITION_OVERHEAD: usize = 60;
 
 /// The maximum number and size in bytes of the deferred definitions in a request, where the provider wants them all in each:

@@ -6,6 +6,7 @@ use serde_json::json;
 use toolwright::chat::{
     ApprovalResponse, ChatEvent, EntryBody, MemoryStore, PendingApproval, TurnEnd, TurnLimits,
 };
+use toolwright::schema::Tape;
 use toolwright::testing::ScriptedModel;
 use toolwright::{Outcome, Tool};
 
@@ -52,6 +53,16 @@ async fn an_approved_call_runs_with_the_arguments_that_were_shown() {
     let (result, ran) = decided(PendingApproval::approve).await;
     assert_eq!(result.text(), "pay 5");
     assert_eq!(ran, ["pay 5"]);
+}
+
+#[tokio::test]
+async fn the_arguments_of_a_call_are_parsed_once_from_the_model_to_the_tool() {
+    let before = Tape::parse_count();
+    decided(PendingApproval::approve).await;
+    // A release build does not count.
+    if cfg!(debug_assertions) {
+        assert_eq!(Tape::parse_count() - before, 1);
+    }
 }
 
 #[tokio::test]

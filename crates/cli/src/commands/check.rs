@@ -168,7 +168,9 @@ fn print_tools_array(
             )));
         }
     }
-    let mut planner = ToolPlanner::new(*dialect);
+    // Of the dialects, only OpenAI's have custom tools.
+    let has_custom_tools = dialect.non_strict() == Dialect::OPENAI;
+    let mut planner = ToolPlanner::new(*dialect).custom_tools(has_custom_tools);
     if let Some(name) = &command.shape {
         let shape: Shape = name.parse().map_err(|error| CliError::usage(format!("{error}")))?;
         planner = planner.shape(shape);

@@ -10,7 +10,7 @@ use toolwright_core::{Invoker, RegisteredTool, Snapshot, ToolCall, ToolSpec};
 use crate::args::ToolsCommand;
 use crate::cli_error::CliError;
 use crate::commands::check;
-use crate::program::Program;
+use crate::program::{Program, print_warning};
 use crate::runtime;
 use crate::terminal::approval::TerminalApprover;
 #[cfg(feature = "mcp-client")]
@@ -28,6 +28,9 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, CliError> {
     if let ToolsCommand::Search { question, file: Some(file), limit } = &command {
         return search::search_file(file, &question.join(" "), *limit, json);
+    }
+    if let ToolsCommand::Search { question, limit, .. } = &command {
+        return search_tools(&question.join(" "), *limit, json, program);
     }
     let connect = match &command {
         ToolsCommand::List | ToolsCommand::Search { .. } => true,
@@ -51,9 +54,8 @@ pub(crate) fn execute(
         };
         match &command {
             ToolsCommand::List => list_tools(&snapshot, json)?,
-            ToolsCommand::Search { question, limit, .. } => {
-                search::search_snapshot(&snapshot, &question.join(" "), *limit, json)?;
-            }
+            // It has returned above.
+            ToolsCommand::Search { .. } => {}
             ToolsCommand::Show { name } => show_tool(find(name)?, json)?,
             ToolsCommand::Schema { name, dialect } => {
                 return print_schema(find(name)?.spec(), dialect.as_deref());
@@ -70,6 +72,26 @@ pub(crate) fn execute(
         Ok(ExitCode::SUCCESS)
     };
     program.with_invoker(ProgramLifetime::OneShot, connect, state, work)
+}
+
+/// Searches the tools that are linked or attached.
+fn search_tools(
+    question: &str,
+    limit: u16,
+    json: bool,
+    program: Program,
+) -> Result<ExitCode, CliError> {
+    program.with_servers(ProgramLifetime::OneShot, true, |program, runtime, servers| {
+        servers.warnings().iter().for_each(|warning| print_warning(warning));
+        let Program { setup, project, .. } = program;
+        runtime.block_on(async {
+            let embeddings = setup.tool_embeddings(project).await?;
+            let invoker = setup.build_invoker(project, servers, StateMode::Declare).await?;
+            let snapshot = invoker.snapshot()?;
+            search::search_snapshot(&snapshot, embeddings.as_ref(), question, limit, json).await
+        })?;
+        Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// Makes the elicitor accept if the server of this tool asks whether the tool may run: `--yes` has approved the call.

@@ -235,6 +235,18 @@ fn a_section_leaves_its_name_out_of_its_keys() {
 }
 
 #[test]
+fn a_section_is_empty_unless_a_key_or_a_variable_may_be_in_it() {
+    let config = toml("[tools.a]\nenabled = true\n[toolset]\nx = 1");
+    assert!(config.has_any_under("tools"));
+    assert!(config.section("tools").has_any_under("a"));
+    assert!(!config.has_any_under("tool"));
+    assert!(!config.has_any_under("defaults"));
+    let config = environment(&[("TOOLWRIGHT_DEFAULTS_TIMEOUT", "5s"), ("TOOLS_A", "1")]);
+    assert!(config.has_any_under("defaults"));
+    assert!(!config.has_any_under("tools"));
+}
+
+#[test]
 fn sections_within_sections_end_somewhere() {
     let key = vec!["a"; 5_000].join(".");
     let config = properties(&format!("{key}=1\n...=2"));

@@ -153,6 +153,14 @@ impl ToolResult {
         }
     }
 
+    /// Returns what [`text`](Self::text) returns, without a copy if the content is one text.
+    pub fn into_text(mut self) -> String {
+        match self.content.as_mut_slice() {
+            [Content::Text { text }] => std::mem::take(text),
+            _ => self.text().into_owned(),
+        }
+    }
+
     /// Converts the content to text for formats that hold only text; see [`Content::join_text`].
     pub fn to_text(&self) -> Cow<'_, str> {
         Content::join_text(&self.content)

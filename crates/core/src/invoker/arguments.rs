@@ -1,4 +1,4 @@
-//! Parses and validates the argument text of a call.
+//! Parses and validates the arguments of a call.
 //!
 //! The fast path accepts arguments that are valid as they are. All others take the slow path, which alone
 //! repairs, coerces, fills in defaults with placeholders and rejects. Both accept the same values.
@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use toolwright_schema::{InputLimits, Tape, Violation, coerce, escape_pointer_token, redact};
 
 use super::run::panic_result;
+use crate::call::Arguments;
 use crate::call::context::CallContext;
 use crate::call::result::{Outcome, ToolResult};
 use crate::error::{ErrorKind, ToolError};
@@ -47,8 +48,28 @@ pub(super) fn start_on_fast_path(
     cx: &CallContext<'_>,
     limits: &InputLimits,
 ) -> Option<Result<StartedHandler, ToolError>> {
+    let arguments = &cx.call.arguments;
+    if tool.bound_params.is_none()
+        && let Some(text) = arguments.unparsed_text()
+        && let Some(started) = tool.tool.0.handler.start_from_text(text, limits, cx)
+    {
+        return Some(started);
+    }
+    let tape = arguments.to_tape(limits).ok()?;
+    start_if_valid(tool, &tape, cx).or_else(|| {
+        // The slow path need not parse the text again.
+        arguments.keep_value(&tape);
+        None
+    })
+}
+
+/// Starts a call if the arguments are valid; `None` if they are not, or must be changed.
+fn start_if_valid(
+    tool: &RegisteredTool,
+    tape: &Tape<'_>,
+    cx: &CallContext<'_>,
+) -> Option<Result<StartedHandler, ToolError>> {
     let inner = &tool.tool.0;
-    let tape = Tape::parse(cx.call.arguments.as_str(), limits).ok()?;
     if inner.types_enforce_schema {
         let bound = tool.bound_params.as_deref().map(|bound| bound_values(bound, cx));
         let bound = bound.as_deref().map(Tape::from_value);
@@ -69,14 +90,14 @@ pub(super) fn start_on_fast_path(
 /// Parses and validates the arguments of a call on the slow path; `Err` is the result for the model.
 pub(super) fn validate(
     tool: &RegisteredTool,
-    text: &str,
+    arguments: &Arguments,
     cx: &CallContext<'_>,
     limits: &InputLimits,
     coercing: bool,
 ) -> Result<ValidatedArguments, ToolResult> {
     // `Deserialize` of the tool's own types may panic.
-    match catch_unwind(AssertUnwindSafe(|| validate_on_slow_path(tool, text, cx, limits, coercing)))
-    {
+    let validate = || validate_on_slow_path(tool, arguments, cx, limits, coercing);
+    match catch_unwind(AssertUnwindSafe(validate)) {
         Ok(Ok(validated)) => Ok(validated),
         Ok(Err(error)) => Err(error.into_tool_result(tool)),
         Err(panic) => Err(panic_result(panic.as_ref())),
@@ -91,13 +112,13 @@ enum ArgumentError {
 
 fn validate_on_slow_path(
     tool: &RegisteredTool,
-    text: &str,
+    arguments: &Arguments,
     cx: &CallContext<'_>,
     limits: &InputLimits,
     coercing: bool,
 ) -> Result<ValidatedArguments, ArgumentError> {
     let mut notes = Vec::new();
-    let mut value = parse(text, limits, &mut notes)?;
+    let mut value = parse(arguments, limits, &mut notes)?;
     if value.is_null() {
         // Some clients send `null` for a call without arguments.
         notes.push("null read as {}".to_owned());

@@ -18,30 +18,29 @@ use placeholders::expand_placeholders;
 
 /// Applies the error policy to a failure; fills in placeholders and structured content of a success.
 pub(super) fn finalize(
-    mut result: ToolResult,
+    result: &mut ToolResult,
     tool: &RegisteredTool,
     arguments: Option<&Value>,
     cx: &CallContext<'_>,
-) -> ToolResult {
+) {
     if result.is_error() {
         let ran = matches!(result.outcome, Outcome::Failed | Outcome::TimedOut);
         match tool.policy.errors {
-            ErrorPolicy::Generic if result.outcome == Outcome::Failed => hide_error(&mut result),
+            ErrorPolicy::Generic if result.outcome == Outcome::Failed => hide_error(result),
             ErrorPolicy::End if ran => result.error = Some(ErrorKind::Fatal),
             _ => {}
         }
-        return result;
+        return;
     }
     if result.structured.is_some() {
-        return result;
+        return;
     }
     if tool.policy.expand_result {
-        expand_placeholders(&mut result, tool, arguments, cx);
+        expand_placeholders(result, tool, arguments, cx);
     }
     if let Some(output) = &tool.tool.0.spec.output {
         result.structured = infer_structured(&result.content, output);
     }
-    result
 }
 
 /// Replaces the message by a generic one; the cause keeps it for the host.

@@ -1,11 +1,12 @@
 //! Runs a tool within its limits; panics of tools and layers become failed results.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 
@@ -21,7 +22,13 @@ use crate::tool::encode::ToolOutput;
 /// A tool that was started; most return at once.
 pub(super) enum StartedCall<L> {
     Done(ToolResult),
-    Pending(StartedHandler, L),
+    Pending(PendingOutput, L),
+}
+
+/// The output of a tool that has not returned.
+pub(super) enum PendingOutput {
+    Future(BoxFuture<'static, Result<ToolOutput, ToolError>>),
+    Stream(BoxStream<'static, Result<ToolResult, ToolError>>),
 }
 
 /// Starts a tool; a panic becomes a failed result.
@@ -32,10 +39,24 @@ pub(super) fn start_catching_panics<L>(
     run: impl FnOnce() -> Result<StartedHandler, ToolError>,
 ) -> StartedCall<L> {
     match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(StartedHandler::Done(Ok(ToolOutput::Complete(result))))) => StartedCall::Done(result),
-        Ok(Ok(StartedHandler::Done(Err(error))) | Err(error)) => StartedCall::Done(error.into()),
-        Ok(Ok(handler)) => StartedCall::Pending(handler, permit),
+        Ok(Ok(StartedHandler::Done(output))) => StartedCall::from_output(output, permit),
+        Ok(Ok(StartedHandler::Pending(future))) => {
+            StartedCall::Pending(PendingOutput::Future(future), permit)
+        }
+        Ok(Err(error)) => StartedCall::Done(error.into()),
         Err(panic) => StartedCall::Done(panic_result(panic.as_ref())),
+    }
+}
+
+impl<L> StartedCall<L> {
+    fn from_output(output: Result<ToolOutput, ToolError>, permit: L) -> Self {
+        match output {
+            Ok(ToolOutput::Complete(result)) => Self::Done(result),
+            Ok(ToolOutput::Stream(updates)) => {
+                Self::Pending(PendingOutput::Stream(updates), permit)
+            }
+            Err(error) => Self::Done(error.into()),
+        }
     }
 }
 
@@ -49,21 +70,54 @@ pub(super) async fn run(
     let work = async {
         match start_catching_panics((), || prepared.run(cx)) {
             StartedCall::Done(result) => result,
-            StartedCall::Pending(handler, ()) => await_result(handler, cx).await,
+            StartedCall::Pending(output, ()) => await_result(output, cx).await,
         }
     };
     run_cancelling_on_drop(tool, limit, cx, concurrency::run_with_permit(tool, cx, work)).await
 }
 
+/// Polls a tool that was started once: most async tools are ready then, and need no timer and no box around it.
+///
+/// A tool without a permit is polled only if one is free.
+pub(super) async fn poll_started<'a>(
+    output: PendingOutput,
+    permit: Permit<'a>,
+    tool: &'a RegisteredTool,
+) -> StartedCall<Permit<'a>> {
+    let PendingOutput::Future(future) = output else {
+        return StartedCall::Pending(output, permit);
+    };
+    let permit = match permit {
+        Permit::Deferred => match tool.permits.try_acquire() {
+            Ok(permit) => Permit::Held(permit),
+            Err(_) => return StartedCall::Pending(PendingOutput::Future(future), permit),
+        },
+        permit => permit,
+    };
+    let mut future = CatchDropPanic(Some(future));
+    let poll = poll_fn(|task| {
+        let poll = || Pin::new(&mut future).poll(task);
+        Poll::Ready(catch_unwind(AssertUnwindSafe(poll)))
+    });
+    match poll.await {
+        Ok(Poll::Ready(output)) => StartedCall::from_output(output, permit),
+        Ok(Poll::Pending) => match future.0.take() {
+            Some(future) => StartedCall::Pending(PendingOutput::Future(future), permit),
+            None => unreachable!("taken only when it is dropped"),
+        },
+        Err(panic) => StartedCall::Done(panic_result(panic.as_ref())),
+    }
+}
+
 /// Awaits a tool that was started, within its limits.
 pub(super) async fn finish_started(
-    handler: StartedHandler,
+    output: PendingOutput,
     permit: Permit<'_>,
     tool: &RegisteredTool,
     limit: Option<Duration>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
-    let rest = await_result(handler, cx);
+    let rest = await_result(output, cx);
     match permit {
         Permit::Deferred => {
             run_cancelling_on_drop(tool, limit, cx, concurrency::run_with_permit(tool, cx, rest))
@@ -102,26 +156,22 @@ impl Drop for CancelOnDrop<'_> {
 }
 
 /// Awaits the future of a started tool and the stream it may return.
-async fn await_result(handler: StartedHandler, cx: &CallContext<'_>) -> ToolResult {
-    let output = match handler {
-        StartedHandler::Done(output) => output,
-        StartedHandler::Pending(future) => {
+async fn await_result(output: PendingOutput, cx: &CallContext<'_>) -> ToolResult {
+    let updates = match output {
+        PendingOutput::Stream(updates) => updates,
+        PendingOutput::Future(future) => {
             let future = AssertUnwindSafe(CatchDropPanic(Some(future)));
             match future.catch_unwind().await {
-                Ok(output) => output,
+                Ok(Ok(ToolOutput::Complete(result))) => return result,
+                Ok(Ok(ToolOutput::Stream(updates))) => updates,
+                Ok(Err(error)) => return error.into(),
                 Err(panic) => return panic_result(panic.as_ref()),
             }
         }
     };
-    match output {
-        Ok(ToolOutput::Complete(result)) => result,
-        Ok(ToolOutput::Stream(updates)) => {
-            let updates = CatchDropPanic(Some(updates));
-            let last = AssertUnwindSafe(forward_updates(updates, cx)).catch_unwind().await;
-            last.unwrap_or_else(|panic| panic_result(panic.as_ref()))
-        }
-        Err(error) => error.into(),
-    }
+    let updates = CatchDropPanic(Some(updates));
+    let last = AssertUnwindSafe(forward_updates(updates, cx)).catch_unwind().await;
+    last.unwrap_or_else(|panic| panic_result(panic.as_ref()))
 }
 
 /// Runs layers, whose panics become failed results too.

@@ -187,6 +187,7 @@ impl ToolSelection {
             bundle: name.into(),
             tags: Vec::new(),
             questions: Vec::new(),
+            custom_format: None,
         })
     }
 

@@ -33,22 +33,50 @@ const SETTING_NAMES: [&str; 11] = [
     "pinned",
 ];
 
-/// The keys of `[tools]` that are no tool: those of the search over all tools, which a chat reads.
-const SEARCH_KEYS: [&str; 3] =
-    ["tools.search", "tools.search_max_tools", "tools.search_max_tokens"];
+/// The keys of `[tools]` that are no tool: those of the search over all tools.
+const SEARCH_KEYS: [&str; 4] = [
+    "tools.search",
+    "tools.search_embeddings",
+    "tools.search_max_tools",
+    "tools.search_max_tokens",
+];
 
 /// Settings, and the layers made from them: a layer keeps its state when the registry changes.
 pub(crate) struct ToolSettings {
     config: Config,
+    groups: SettingGroups,
     layers: Mutex<HashMap<String, Arc<dyn Layer>>>,
     permits: SharedSemaphores,
     /// Whether the names in the settings were checked once.
     names_checked: AtomicBool,
 }
 
+/// Which groups have any settings. Most programs have none, and no setting is then looked up for each of thousands of tools.
+#[derive(Clone, Copy)]
+struct SettingGroups {
+    tools: bool,
+    bundles: bool,
+    defaults: bool,
+}
+
+impl SettingGroups {
+    fn of(config: &Config) -> Self {
+        Self {
+            tools: config.has_any_under("tools"),
+            bundles: config.has_any_under("bundles"),
+            defaults: config.has_any_under("defaults"),
+        }
+    }
+
+    fn are_empty(self) -> bool {
+        !(self.tools || self.bundles || self.defaults)
+    }
+}
+
 impl ToolSettings {
     pub(crate) fn new(config: Config) -> Self {
         Self {
+            groups: SettingGroups::of(&config),
             config,
             layers: Mutex::default(),
             permits: SharedSemaphores::default(),
@@ -64,6 +92,9 @@ impl ToolSettings {
         prompts: &mut Vec<Prompt>,
         registry: &Snapshot,
     ) -> Result<(), RegistryError> {
+        if self.groups.are_empty() {
+            return Ok(());
+        }
         // Only once: a tool that is removed later must not break the others.
         if !self.names_checked.load(Ordering::Relaxed) {
             let tools = tools.iter().chain(registry).map(RegisteredTool::spec);
@@ -181,12 +212,13 @@ impl ToolSettings {
         setting: &str,
         read: impl FnOnce(T) -> Result<U, String>,
     ) -> Result<Option<(String, U)>, RegistryError> {
+        let (spec, groups) = (tool.spec(), self.groups);
         let keys = [
-            format!("tools.{}.{setting}", tool.spec().name),
-            format!("bundles.{}.{setting}", tool.spec().bundle),
-            format!("defaults.{setting}"),
+            groups.tools.then(|| format!("tools.{}.{setting}", spec.name)),
+            groups.bundles.then(|| format!("bundles.{}.{setting}", spec.bundle)),
+            groups.defaults.then(|| format!("defaults.{setting}")),
         ];
-        self.find_first(keys, read)
+        self.find_first(keys.into_iter().flatten(), read)
     }
 
     /// Returns the value of the first key that is set, and the key.

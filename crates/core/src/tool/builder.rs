@@ -2,21 +2,22 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::{self, DeserializeOwned};
 use serde_json::{Value, json};
-use toolwright_schema::{Node, ReadError, Schema, close_objects, is_enforced_by_type};
+use toolwright_schema::{Node, ReadError, Schema, SchemaError};
 
 use crate::call::context::CallContext;
 use crate::error::{DefineError, ToolError};
 use crate::tool::approvers::Approvers;
+use crate::tool::custom_format::{CustomToolFormat, text_param};
 use crate::tool::definition::{Metadata, PreparedCall, StartedHandler, ToolHandler};
 use crate::tool::extract::HandlerContext;
-use crate::tool::input_schema::{InputSchemaBuilder, add_definitions, output_schema};
+use crate::tool::input_schema::{InputSchemaBuilder, ParamDefaults, output_schema};
 use crate::tool::param::{self, Param};
 use crate::tool::policy::{
     ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, Policy, StrictMode, UnknownArguments,
@@ -26,10 +27,13 @@ use crate::tool::{Tool, ToolParts, ToolSpec};
 mod args;
 mod into_output;
 mod schema;
+mod typed_input;
 
 pub use args::Args;
 pub use into_output::IntoToolOutput;
+pub(super) use schema::with_examples;
 use schema::{JSON_TYPES, SchemaDefaults, allow_null, is_json_type, require_object};
+use typed_input::TypedInput;
 
 /// A default with this text makes the parameter required, without a default.
 const NO_DEFAULT_MARKER: &str = "___NOT_DEFINED___";
@@ -42,7 +46,7 @@ const NULL_DEFAULT_MARKER: &str = "___NULL___";
 /// [`run_blocking`](Self::run_blocking).
 pub struct ToolBuilder<I = Args> {
     spec: ToolSpec,
-    policy: Policy,
+    policy: Arc<Policy>,
     input_source: InputSource,
     input_examples: Vec<Value>,
     output: Option<Value>,
@@ -52,9 +56,26 @@ pub struct ToolBuilder<I = Args> {
 
 /// The source of the input schema.
 enum InputSource {
-    Parameters(Vec<Parameter>, Box<InputSchemaBuilder>),
-    WholeSchema { schema: Value, typed: bool },
+    /// With the builder of their schema, once there is one with a type.
+    Parameters(Vec<Parameter>, Option<Box<InputSchemaBuilder>>),
+    /// The schema of the type that the handler receives.
+    Type(Arc<TypedInput>),
+    /// A schema that the user wrote.
+    Schema(Schema),
 }
+
+/// What all tools of the builder have in common until an option changes it: a program may define thousands.
+struct SharedDefaults {
+    policy: Arc<Policy>,
+    bundle: Arc<str>,
+    input: Schema,
+}
+
+static SHARED_DEFAULTS: LazyLock<SharedDefaults> = LazyLock::new(|| SharedDefaults {
+    policy: Arc::new(Policy::from(&Metadata::new("", "", ""))),
+    bundle: "built".into(),
+    input: Schema::trusted(json!({})),
+});
 
 /// A parameter; [`ToolBuilder::default`] may still change the last one.
 struct Parameter {
@@ -67,22 +88,23 @@ struct Parameter {
 
 impl ToolBuilder {
     pub(crate) fn new(name: String, description: String) -> Self {
-        let input = Box::new(InputSchemaBuilder::new(&name));
+        let shared = &*SHARED_DEFAULTS;
         Self {
             spec: ToolSpec {
                 name: name.into(),
                 title: None,
                 icon: None,
                 description,
-                input: Schema::trusted(json!({})),
+                input: shared.input.clone(),
                 output: None,
                 hints: Hints::default(),
-                bundle: "built".into(),
+                bundle: Arc::clone(&shared.bundle),
                 tags: Vec::new(),
                 questions: Vec::new(),
+                custom_format: None,
             },
-            policy: Policy::from(&Metadata::new("", "", "")),
-            input_source: InputSource::Parameters(Vec::new(), input),
+            policy: Arc::clone(&shared.policy),
+            input_source: InputSource::Parameters(Vec::new(), None),
             input_examples: Vec::new(),
             output: None,
             definition_error: None,
@@ -98,8 +120,11 @@ impl ToolBuilder {
         description: impl Into<String>,
     ) -> Self {
         let schema = match &mut self.input_source {
-            InputSource::Parameters(_, input) => T::schema(&mut input.generator),
-            InputSource::WholeSchema { .. } => None,
+            InputSource::Parameters(_, input) => {
+                let input = input.get_or_insert_with(|| InputSchemaBuilder::boxed(&self.spec.name));
+                T::schema(&mut input.generator)
+            }
+            InputSource::Type(_) | InputSource::Schema(_) => None,
         };
         self.push_parameter(Parameter {
             name: name.into(),
@@ -135,10 +160,37 @@ impl ToolBuilder {
         self
     }
 
+    /// Makes it a custom tool: its only argument is a text, in the parameter `name`, which newer models of OpenAI write without
+    /// JSON around it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{CustomToolFormat, Tool, ToolError};
+    ///
+    /// let run_query = Tool::builder("run_query", "Runs a query in SQL.")
+    ///     .custom_input("sql", CustomToolFormat::Text)
+    ///     .run(|args, _| Ok::<_, ToolError>(format!("ran {}", args.get::<String>("sql")?)))?;
+    /// assert_eq!(run_query.params()[0].name, "sql");
+    /// # Ok::<(), toolwright::DefineError>(())
+    /// ```
+    #[must_use]
+    pub fn custom_input(mut self, name: impl Into<String>, format: CustomToolFormat) -> Self {
+        self.push_parameter(Parameter {
+            name: name.into(),
+            description: format.description(),
+            schema: json!({"type": "string"}),
+            optional: false,
+            default: None,
+        });
+        self.spec.custom_format = Some(format);
+        self
+    }
+
     fn push_parameter(&mut self, parameter: Parameter) {
         match &mut self.input_source {
             InputSource::Parameters(params, _) => params.push(parameter),
-            InputSource::WholeSchema { .. } => self.record_error(
+            InputSource::Type(_) | InputSource::Schema(_) => self.record_error(
                 &parameter.name,
                 "follows a whole schema: write it into the schema".to_owned(),
             ),
@@ -149,7 +201,7 @@ impl ToolBuilder {
     fn reject_earlier_parameters(&mut self) {
         let first = match &self.input_source {
             InputSource::Parameters(params, _) => params.first().map(|param| param.name.clone()),
-            InputSource::WholeSchema { .. } => None,
+            InputSource::Type(_) | InputSource::Schema(_) => None,
         };
         if let Some(name) = first {
             self.record_error(
@@ -169,7 +221,7 @@ impl ToolBuilder {
         let default = serde_json::to_value(default);
         let last = match &mut self.input_source {
             InputSource::Parameters(params, _) => params.last_mut(),
-            InputSource::WholeSchema { .. } => None,
+            InputSource::Type(_) | InputSource::Schema(_) => None,
         };
         match (last, default) {
             (Some(last), Ok(default)) => match default.as_str() {
@@ -190,21 +242,15 @@ impl ToolBuilder {
     }
 
     /// Deserializes all arguments into one type, whose fields are the parameters.
+    ///
+    /// The schema of a type is generated once per process, and all tools with this input share it.
     #[must_use]
     pub fn input<T: DeserializeOwned + JsonSchema + Send + 'static>(mut self) -> ToolBuilder<T> {
         self.reject_earlier_parameters();
-        let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
-        let mut schema = T::json_schema(&mut generator).to_value();
-        add_definitions(&mut schema, &mut generator);
-        if let Some(schema) = schema.as_object_mut() {
-            // The type's docs are for programmers; the tool has a title and a description of its own.
-            schema.shift_remove("title");
-            schema.shift_remove("description");
-        }
         ToolBuilder {
             spec: self.spec,
             policy: self.policy,
-            input_source: InputSource::WholeSchema { schema, typed: true },
+            input_source: InputSource::Type(TypedInput::of::<T>()),
             input_examples: self.input_examples,
             output: self.output,
             definition_error: self.definition_error,
@@ -217,18 +263,8 @@ impl ToolBuilder {
     /// # Errors
     ///
     /// When it is not a valid schema of an object.
-    pub fn schema(mut self, schema: Value) -> Result<Self, DefineError> {
-        self.reject_earlier_parameters();
-        let tool = || self.spec.name.to_string();
-        let checked = Schema::check(schema).map_err(|source| DefineError::Schema {
-            tool: tool(),
-            part: "input",
-            source,
-        })?;
-        require_object(checked.as_value(), tool)?;
-        self.input_source =
-            InputSource::WholeSchema { schema: checked.as_value().clone(), typed: false };
-        Ok(self)
+    pub fn schema(self, schema: Value) -> Result<Self, DefineError> {
+        self.checked_schema(Schema::check(schema))
     }
 
     /// Sets the JSON Schema of the arguments, as text.
@@ -237,12 +273,23 @@ impl ToolBuilder {
     ///
     /// When it is not a valid schema of an object; such a text never counts as an empty schema.
     pub fn schema_text(self, text: &str) -> Result<Self, DefineError> {
-        match Schema::parse(text) {
-            Ok(schema) => self.schema(schema.as_value().clone()),
-            Err(source) => {
-                Err(DefineError::Schema { tool: self.spec.name.to_string(), part: "input", source })
-            }
-        }
+        self.checked_schema(Schema::parse(text))
+    }
+
+    fn checked_schema(mut self, schema: Result<Schema, SchemaError>) -> Result<Self, DefineError> {
+        self.reject_earlier_parameters();
+        let tool = || self.spec.name.to_string();
+        let schema =
+            schema.map_err(|source| DefineError::Schema { tool: tool(), part: "input", source })?;
+        require_object(schema.as_value(), tool)?;
+        self.input_source = InputSource::Schema(schema);
+        Ok(self)
+    }
+}
+
+impl<I> ToolBuilder<I> {
+    fn policy_mut(&mut self) -> &mut Policy {
+        Arc::make_mut(&mut self.policy)
     }
 }
 
@@ -281,39 +328,42 @@ builder_setters! {
     /// Declares whether the tool reaches external systems.
     open_world(yes: bool) => |tool| tool.spec.hints.open_world = Some(yes);
     /// Sets when a call needs approval.
-    approval(approval: ApprovalPolicy) => |tool| tool.policy.approval = approval;
+    approval(approval: ApprovalPolicy) => |tool| tool.policy_mut().approval = approval;
     /// Sets who may decide about a call that needs approval; by default, the owner.
-    approvers(approvers: Approvers) => |tool| tool.policy.approvers = approvers;
+    approvers(approvers: Approvers) => |tool| tool.policy_mut().approvers = approvers;
     /// Sets whether providers may enforce the schema while the model generates arguments.
-    strict(strict: StrictMode) => |tool| tool.policy.strict = strict;
+    strict(strict: StrictMode) => |tool| tool.policy_mut().strict = strict;
     /// Sets the handling of unknown arguments.
-    unknown_arguments(handling: UnknownArguments) => |tool| tool.policy.unknown_arguments = handling;
+    unknown_arguments(handling: UnknownArguments) => |tool| tool.policy_mut().unknown_arguments = handling;
     /// Sets the handling of errors.
-    errors(errors: ErrorPolicy) => |tool| tool.policy.errors = errors;
+    errors(errors: ErrorPolicy) => |tool| tool.policy_mut().errors = errors;
     /// Sets the handling of arguments that are not JSON.
-    on_malformed(handling: OnMalformed) => |tool| tool.policy.on_malformed = handling;
+    on_malformed(handling: OnMalformed) => |tool| tool.policy_mut().on_malformed = handling;
     /// Sets whether placeholders in a text result are filled in.
     ///
     /// Placeholders in copies of the arguments stay as they are. Text that the tool reads from elsewhere, such
     /// as a file or a page, cannot be distinguished from its own: a tool that returns any should not expand.
-    expand_result(yes: bool) => |tool| tool.policy.expand_result = yes;
+    expand_result(yes: bool) => |tool| tool.policy_mut().expand_result = yes;
     /// Sets whether the result goes to the user directly, without another model step.
-    return_direct(yes: bool) => |tool| tool.policy.return_direct = yes;
+    return_direct(yes: bool) => |tool| tool.policy_mut().return_direct = yes;
     /// Declares whether an interrupted call is run again from its beginning, with the recorded results of its child calls.
     ///
     /// All effects of such a tool are in its [child calls](crate::ToolCaller), and it makes the same ones for the same results.
-    replayable(yes: bool) => |tool| tool.policy.replayable = yes;
+    replayable(yes: bool) => |tool| tool.policy_mut().replayable = yes;
     /// Sets whether requests to a model contain the tool even if the model searches for the others.
-    pinned(yes: bool) => |tool| tool.policy.pinned = yes;
+    pinned(yes: bool) => |tool| tool.policy_mut().pinned = yes;
+    /// Sets who may call the tool in Anthropic's API, as `["code_execution_20260120"]`: see [`Policy::allowed_callers`].
+    allowed_callers(callers: impl IntoIterator<Item = impl Into<String>>) =>
+        |tool| tool.policy_mut().allowed_callers = callers.into_iter().map(Into::into).collect();
     /// Sets the time limit of a call.
-    timeout(timeout: Duration) => |tool| tool.policy.timeout = Some(timeout);
+    timeout(timeout: Duration) => |tool| tool.policy_mut().timeout = Some(timeout);
     /// Sets the limit of concurrent calls.
-    concurrency(limit: usize) => |tool| tool.policy.concurrency = limit;
+    concurrency(limit: usize) => |tool| tool.policy_mut().concurrency = limit;
     /// Sets whether other software defines and runs the tool.
     ///
     /// Such a tool may lack a description. It receives only the arguments that were sent: neither the project
     /// directory nor the session, nor the defaults of its schema, which it fills in itself.
-    imported(yes: bool) => |tool| tool.policy.imported = yes;
+    imported(yes: bool) => |tool| tool.policy_mut().imported = yes;
     /// Sets the JSON Schema of the structured output.
     output_schema(schema: Value) => |tool| tool.output = Some(schema);
 }
@@ -395,7 +445,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
         F: Fn(I, HandlerContext) -> R + Send + Sync + 'static,
         R: IntoToolOutput,
     {
-        self.policy.blocking = true;
+        self.policy_mut().blocking = true;
         let handler = Arc::new(handler);
         self.finish(move |input, cx| {
             let (handler, encoders) = (Arc::clone(&handler), cx.encoders().clone());
@@ -423,30 +473,37 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             })?;
             self.spec.output = Some(checked);
         }
-        let typed = matches!(self.input_source, InputSource::WholeSchema { typed: true, .. });
+        let typed = matches!(self.input_source, InputSource::Type(_));
+        let tool = || self.spec.name.to_string();
+        let imported = self.policy.imported;
         let (input, types_enforce_schema, defaults, definition_error) = match self.input_source {
-            InputSource::Parameters(params, mut input) => {
+            InputSource::Parameters(params, input) => {
+                let mut input = input.unwrap_or_else(|| InputSchemaBuilder::boxed(&self.spec.name));
                 for param in params {
                     let (name, description) = (&param.name, &param.description);
                     input.add_param(name, description, param.schema, param.optional, param.default);
                 }
-                input.finish()
+                // `Args` accepts any JSON: only a typed input enforces its schema.
+                let (schema, _, defaults, definition_error) = input.finish();
+                (schema, false, defaults, definition_error)
             }
-            InputSource::WholeSchema { mut schema, typed } => {
-                require_object(&schema, || self.spec.name.to_string())?;
-                let enforced = is_enforced_by_type(&schema);
-                if typed {
-                    close_objects(&mut schema);
-                }
-                let schema = Schema::trusted(schema);
-                let SchemaDefaults { defaults, invalid } = match self.policy.imported {
+            InputSource::Type(input) => {
+                require_object(input.schema.as_value(), tool)?;
+                let defaults = match imported {
+                    true => ParamDefaults::default(),
+                    false => Arc::clone(&input.defaults),
+                };
+                (input.schema.clone(), input.types_enforce_schema, defaults, None)
+            }
+            InputSource::Schema(schema) => {
+                let SchemaDefaults { defaults, invalid } = match imported {
                     true => SchemaDefaults::default(),
                     false => SchemaDefaults::of_schema(&schema),
                 };
-                let definition_error = invalid.filter(|_| !typed).map(|(parameter, message)| {
+                let definition_error = invalid.map(|(parameter, message)| {
                     DefineError::parameter(&self.spec.name, &parameter, message)
                 });
-                (schema, enforced, defaults, definition_error)
+                (schema, false, defaults.into(), definition_error)
             }
         };
         self.spec.input = match std::mem::take(&mut self.input_examples) {
@@ -454,9 +511,13 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             examples => {
                 let invalid =
                     |message| DefineError::parameter(&self.spec.name, "input_example", message);
-                schema::with_examples(&input, examples).map_err(invalid)?
+                with_examples(&input, examples).map_err(invalid)?
             }
         };
+        if self.spec.custom_format.is_some() && text_param(&self.spec.input).is_none() {
+            let message = "is the only parameter of its tool: leave the others out".to_owned();
+            return Err(DefineError::parameter(&self.spec.name, "custom_input", message));
+        }
         // A type of the user's fills in its own defaults when it is deserialized.
         let skip_fast_path = self.policy.expand_result || (!typed && !defaults.is_empty());
         let tool = Tool::assemble(ToolParts {
@@ -464,8 +525,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             policy: self.policy,
             handler: Box::new(ClosureHandler(Arc::new(handler), PhantomData)),
             checks: Vec::new(),
-            // `Args` accepts any JSON: only a typed input enforces its schema.
-            types_enforce_schema: types_enforce_schema && typed,
+            types_enforce_schema,
             skip_fast_path,
             untyped: !typed,
             defaults,

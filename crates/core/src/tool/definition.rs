@@ -14,7 +14,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinHandle;
-use toolwright_schema::{Node, ReadError};
+use toolwright_schema::{InputLimits, Node, ReadError, read_scalar_members};
 
 use crate::call::context::{CallContext, InvokerContext};
 use crate::error::ToolError;
@@ -59,6 +59,7 @@ pub struct Metadata {
     pub(crate) bundle: &'static str,
     pub(crate) tags: &'static [&'static str],
     pub(crate) questions: &'static [&'static str],
+    pub(crate) examples: &'static [fn() -> Value],
     pub(crate) hints: Hints,
     pub(crate) approval: ApprovalPolicy,
     pub(crate) approvers: Option<&'static str>,
@@ -102,6 +103,7 @@ impl Metadata {
             bundle,
             tags: &[],
             questions: &[],
+            examples: &[],
             hints: Hints::NONE,
             approval: ApprovalPolicy::Auto,
             approvers: None,
@@ -130,6 +132,8 @@ metadata_setters! {
     tags: &'static [&'static str] => |meta, value| meta.tags = value;
     /// Sets questions that the tool answers, for tool search.
     questions: &'static [&'static str] => |meta, value| meta.questions = value;
+    /// Sets examples of the arguments.
+    examples: &'static [fn() -> Value] => |meta, value| meta.examples = value;
     /// Declares whether the tool only reads.
     read_only: bool => |meta, value| meta.hints.read_only = Some(value);
     /// Declares whether the tool may destroy something.
@@ -419,12 +423,25 @@ pub(crate) trait ToolHandler: Send + Sync {
     ) -> Result<Result<StartedHandler, ToolError>, ReadError> {
         Ok(self.prepare(sent, bound)?.run(cx))
     }
+
+    /// Reads arguments that are scalars straight from their text, and starts the function at once; `None` if they have to be
+    /// parsed into a tape.
+    fn start_from_text(
+        &self,
+        _sent: &str,
+        _limits: &InputLimits,
+        _cx: &CallContext<'_>,
+    ) -> Option<Result<StartedHandler, ToolError>> {
+        None
+    }
 }
 
 /// The handler of a tool defined by a macro.
 pub(crate) struct MacroHandler<D: Definition> {
     pub(crate) receiver: Arc<D::Receiver>,
     pub(crate) required_mask: u64,
+    /// Whether all parameters are scalars, and their types enforce the schema.
+    pub(crate) reads_scalars: bool,
 }
 
 impl<D: Definition> MacroHandler<D> {
@@ -435,13 +452,17 @@ impl<D: Definition> MacroHandler<D> {
         if let Some(bound) = bound {
             bound.deserialize_struct("", &[], &mut visitor)?;
         }
-        let missing = self.required_mask & !visitor.seen;
+        let missing = self.missing_mask(&visitor);
         if missing == 0 {
             return Ok(visitor.slots);
         }
         let first = D::Args::PARAMS.get(missing.trailing_zeros() as usize);
         let first = first.map_or("", |param| param.name);
         Err(de::Error::missing_field(first))
+    }
+
+    fn missing_mask(&self, visitor: &SlotVisitor<D::Args>) -> u64 {
+        self.required_mask & !visitor.seen
     }
 }
 
@@ -464,6 +485,20 @@ impl<D: Definition> ToolHandler for MacroHandler<D> {
         cx: &CallContext<'_>,
     ) -> Result<Result<StartedHandler, ToolError>, ReadError> {
         Ok(D::call(&self.receiver, self.fill_slots(sent, bound)?, cx))
+    }
+
+    fn start_from_text(
+        &self,
+        sent: &str,
+        limits: &InputLimits,
+        cx: &CallContext<'_>,
+    ) -> Option<Result<StartedHandler, ToolError>> {
+        if !self.reads_scalars {
+            return None;
+        }
+        let mut visitor = SlotVisitor::<D::Args>::default();
+        read_scalar_members(sent, limits, &mut visitor)?;
+        (self.missing_mask(&visitor) == 0).then(|| D::call(&self.receiver, visitor.slots, cx))
     }
 }
 

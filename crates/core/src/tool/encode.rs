@@ -172,9 +172,11 @@ impl<S: Stream<Item: Encode> + Send + 'static> Encode for Updates<S> {
     }
 }
 
-/// A registry's encoders for types that would otherwise become JSON text.
+/// A registry's encoders for types that would otherwise become JSON text; `None` if there are none, as in most.
 #[derive(Clone, Default)]
-pub struct Encoders(Arc<HashMap<TypeId, (i32, Encoder)>>);
+pub struct Encoders(Option<Arc<EncoderMap>>);
+
+type EncoderMap = HashMap<TypeId, (i32, Encoder)>;
 
 type Encoder = Arc<dyn Fn(&dyn Any) -> Option<ToolResult> + Send + Sync>;
 
@@ -185,27 +187,24 @@ impl Encoders {
         priority: i32,
         encode: impl Fn(&T) -> ToolResult + Send + Sync + 'static,
     ) -> Self {
-        let mut map = (*self.0).clone();
+        let mut map = self.0.as_deref().cloned().unwrap_or_default();
         let existing = map.get(&TypeId::of::<T>()).map(|(priority, _)| *priority);
         if existing.is_none_or(|existing| existing <= priority) {
             let erased = move |value: &dyn Any| value.downcast_ref::<T>().map(&encode);
             map.insert(TypeId::of::<T>(), (priority, Arc::new(erased)));
         }
-        Self(Arc::new(map))
+        Self(Some(Arc::new(map)))
     }
 
     fn encode<T: 'static>(&self, value: T) -> Result<ToolResult, T> {
-        if self.0.is_empty() {
-            return Err(value);
-        }
-        let encoder = self.0.get(&TypeId::of::<T>());
+        let encoder = self.0.as_deref().and_then(|map| map.get(&TypeId::of::<T>()));
         encoder.and_then(|(_, encode)| encode(&value)).ok_or(value)
     }
 }
 
 impl fmt::Debug for Encoders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Encoders({})", self.0.len())
+        write!(f, "Encoders({})", self.0.as_ref().map_or(0, |map| map.len()))
     }
 }
 

@@ -1,11 +1,13 @@
 //! [`InputSchemaBuilder`]: builds an input schema from parameters and their defaults.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use toolwright_schema::{Schema, close_objects, coerce, is_enforced_by_type};
 
+use crate::call::ToolName;
 use crate::error::DefineError;
 use crate::tool::definition::{DefaultSpec, ParamSpec};
 use crate::tool::template::Template;
@@ -21,6 +23,9 @@ pub(crate) enum ParamDefault {
     Value(Value),
     Template(Template),
 }
+
+/// The defaults of absent arguments, in the order of the parameters.
+pub(crate) type ParamDefaults = Arc<[(String, ParamDefault)]>;
 
 /// Generates the schema of a declared output, with its definitions.
 pub(crate) fn output_schema(
@@ -81,6 +86,10 @@ pub(crate) fn coerce_to_param(
     parameter: &str,
     value: Value,
 ) -> Result<Value, String> {
+    let schema = input.as_value().get("properties").and_then(|all| all.get(parameter));
+    if schema.and_then(Value::as_object).is_some_and(|schema| is_plainly_valid(schema, &value)) {
+        return Ok(value);
+    }
     const SHARED_KEYWORDS: [&str; 5] = ["$schema", "$id", "$defs", "definitions", "properties"];
     let mut single = Map::new();
     if let Some(input) = input.as_value().as_object() {
@@ -95,6 +104,26 @@ pub(crate) fn coerce_to_param(
         None => Ok(value.get_mut(parameter).map(Value::take).unwrap_or_default()),
         Some(violation) => Err(violation.message.clone()),
     }
+}
+
+/// Returns true if a scalar is certainly valid, so that no validator has to be compiled; false if only a validator can tell.
+fn is_plainly_valid(schema: &Map<String, Value>, value: &Value) -> bool {
+    schema.contains_key("type")
+        && schema.iter().all(|(keyword, rule)| match keyword.as_str() {
+            "type" => match rule.as_str() {
+                Some("string") => value.is_string(),
+                Some("boolean") => value.is_boolean(),
+                // `5.0` would be converted.
+                Some("integer") => value.is_i64() || value.is_u64(),
+                Some("number") => value.is_number(),
+                _ => false,
+            },
+            "enum" => rule.as_array().is_some_and(|values| values.contains(value)),
+            "minimum" => value.as_i64().zip(rule.as_i64()).is_some_and(|(value, min)| value >= min),
+            "maximum" => value.as_i64().zip(rule.as_i64()).is_some_and(|(value, max)| value <= max),
+            "default" | "description" | "examples" | "title" => true,
+            _ => false,
+        })
 }
 
 /// Returns true if an input schema has a parameter with this name.
@@ -114,6 +143,10 @@ pub(crate) struct InputSchemaBuilder {
 }
 
 impl InputSchemaBuilder {
+    pub(crate) fn boxed(tool: &ToolName) -> Box<Self> {
+        Box::new(Self::new(tool.as_str()))
+    }
+
     pub(crate) fn new(tool: &str) -> Self {
         Self {
             tool: tool.to_owned(),
@@ -251,9 +284,7 @@ impl InputSchemaBuilder {
     }
 
     /// Returns the schema, whether the types enforce it, the defaults, and the first error.
-    pub(crate) fn finish(
-        mut self,
-    ) -> (Schema, bool, Vec<(String, ParamDefault)>, Option<DefineError>) {
+    pub(crate) fn finish(mut self) -> (Schema, bool, ParamDefaults, Option<DefineError>) {
         let mut input = json!({
             "type": "object",
             "properties": self.properties,
@@ -264,6 +295,20 @@ impl InputSchemaBuilder {
         // Before `close_objects`: strict deserialization of arguments closes structs by itself.
         let enforced = is_enforced_by_type(&input);
         close_objects(&mut input);
-        (Schema::trusted(input), enforced, self.defaults, self.definition_error)
+        (Schema::trusted(input), enforced, self.defaults.into(), self.definition_error)
     }
+}
+
+/// Returns true if no parameter is an array, an object, or one of several values.
+pub(crate) fn has_only_scalar_params(input: &Schema) -> bool {
+    let is_scalar_type = |name: &Value| {
+        ["string", "integer", "number", "boolean", "null"].iter().any(|scalar| name == scalar)
+    };
+    let is_scalar = |param: &Value| match (param.get("type"), param.get("enum")) {
+        (Some(Value::Array(names)), None) => names.iter().all(is_scalar_type),
+        (Some(name), None) => is_scalar_type(name),
+        _ => false,
+    };
+    let params = input.as_value().get("properties").and_then(Value::as_object);
+    params.is_none_or(|params| params.values().all(is_scalar))
 }

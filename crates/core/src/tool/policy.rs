@@ -29,6 +29,9 @@ pub struct Policy {
     pub replayable: bool,
     /// Whether requests to a model contain the tool even if the model searches for the others.
     pub pinned: bool,
+    /// Who may call the tool in Anthropic's API: `direct` is the model, `code_execution_20260120` a program that it writes and the
+    /// vendor runs. Without any, only the model may.
+    pub allowed_callers: Vec<String>,
     /// The time limit of a call; `None` means the invoker's.
     pub timeout: Option<Duration>,
     /// The limit of concurrent calls.
@@ -62,6 +65,7 @@ impl From<&Metadata> for Policy {
             return_direct: meta.return_direct,
             replayable: meta.replayable,
             pinned: meta.pinned,
+            allowed_callers: Vec::new(),
             blocking: meta.blocking,
             timeout: meta.timeout,
             concurrency: meta.concurrency.unwrap_or(DEFAULT_CONCURRENCY),

@@ -4,6 +4,7 @@ use toolwright_schema::Schema;
 
 use super::ToolDefinition;
 use crate::registry::RegisteredTool;
+use crate::tool::custom_format::CustomToolFormat;
 use crate::tool::policy::{Hints, StrictMode};
 
 /// A tool that may become part of a request.
@@ -24,6 +25,12 @@ pub struct CandidateTool<'a> {
     pub hints: Hints,
     /// Whether the provider may enforce the schema.
     pub strict: StrictMode,
+    /// The format of the text that is the only argument, if it is a custom tool.
+    pub custom_format: Option<&'a CustomToolFormat>,
+    /// Who may call the tool in Anthropic's API; without any, only the model may.
+    pub allowed_callers: &'a [String],
+    /// The name of its bundle; empty if it has none.
+    pub bundle: &'a str,
     /// Whether the provider loads the definition only after a search has found the tool.
     pub deferred: bool,
 }
@@ -48,6 +55,9 @@ impl<'a> From<&'a RegisteredTool> for CandidateTool<'a> {
             output: spec.output.as_ref(),
             hints: spec.hints,
             strict: tool.policy().strict,
+            custom_format: spec.custom_format.as_ref(),
+            allowed_callers: &tool.policy().allowed_callers,
+            bundle: &spec.bundle,
             deferred: false,
         }
     }
@@ -67,6 +77,9 @@ impl<'a> From<&'a ToolDefinition> for CandidateTool<'a> {
                 Some(false) => StrictMode::Off,
                 None => StrictMode::Auto,
             },
+            custom_format: definition.custom_format.as_ref(),
+            allowed_callers: &[],
+            bundle: "",
             deferred: false,
         }
     }

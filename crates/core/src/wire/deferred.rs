@@ -40,7 +40,7 @@ impl RegisteredTool {
         if lowered.keeps_argument_form() {
             return arguments;
         }
-        match parse_arguments(arguments.as_str()) {
+        match parse_arguments(&arguments) {
             Some(mut value) => {
                 lowered.lift_arguments(&mut value);
                 value.into()

@@ -14,6 +14,7 @@ use super::candidate::CandidateTool;
 use super::tool_plan::{PlannedTool, ToolPlan};
 use super::wire_name::wire_names;
 use super::write::DefinitionParts;
+use crate::tool::custom_format::text_param;
 use crate::tool::policy::StrictMode;
 
 /// Options for the `tools` array of a request.
@@ -25,6 +26,8 @@ pub struct ToolPlanner {
     preferred: Vec<String>,
     max_tokens: Option<usize>,
     search_tool: Option<String>,
+    custom_tools: bool,
+    namespaces: bool,
 }
 
 impl ToolPlanner {
@@ -37,6 +40,8 @@ impl ToolPlanner {
             preferred: Vec::new(),
             max_tokens: None,
             search_tool: None,
+            custom_tools: false,
+            namespaces: false,
         }
     }
 
@@ -75,6 +80,20 @@ impl ToolPlanner {
         self
     }
 
+    /// Sets whether custom tools are defined as such: only some models of OpenAI call them. By default they are functions.
+    #[must_use]
+    pub fn custom_tools(mut self, yes: bool) -> Self {
+        self.custom_tools = yes;
+        self
+    }
+
+    /// Sets whether deferred tools are loaded in namespaces, one for each bundle: only OpenAI has them. By default they are not.
+    #[must_use]
+    pub fn namespaces(mut self, yes: bool) -> Self {
+        self.namespaces = yes;
+        self
+    }
+
     /// Makes the plan of a request with these tools, in this order.
     ///
     /// Deferred tools are not part of the `tools` array, and count towards no limit of it: see
@@ -93,13 +112,21 @@ impl ToolPlanner {
             definitions: OnceLock::new(),
             deferred_definitions: OnceLock::new(),
             search_tool: self.search_tool.clone(),
+            custom_tools: self.custom_tools,
+            namespaces: self.namespaces,
         };
+        let has_custom_tools =
+            self.custom_tools && matches!(self.shape, Shape::OpenAiResponses | Shape::OpenAiChat);
         let mut candidates = Vec::with_capacity(tools.len());
         // Even for a strict dialect, strict mode is assigned later, within its budget for the whole request.
         let non_strict = self.dialect.non_strict();
         for (tool, wire) in tools.iter().zip(&names) {
             match LoweredCandidate::new(tool, wire, non_strict) {
-                Ok(candidate) => candidates.push(candidate),
+                Ok(mut candidate) => {
+                    let is_custom = has_custom_tools && tool.custom_format.is_some();
+                    candidate.custom_param = text_param(tool.input).filter(|_| is_custom);
+                    candidates.push(candidate);
+                }
                 Err(error) => plan.omit(tool, error.to_string()),
             }
         }
@@ -132,6 +159,8 @@ impl ToolPlanner {
                 description: candidate.description.into_owned(),
                 unbounded_schema: candidate.unbounded_schema,
                 deferred_definition,
+                bundle: candidate.tool.bundle.to_owned(),
+                custom_param: candidate.custom_param.map(str::to_owned),
                 schema: candidate.tool.input.clone(),
             });
         }
@@ -173,8 +202,11 @@ impl ToolPlanner {
     }
 }
 
+/// The model itself, among the callers of a tool.
+const DIRECT_CALLER: &str = "direct";
+
 /// The estimated number of bytes of JSON per token.
-const BYTES_PER_TOKEN: usize = 4;
+pub const BYTES_PER_TOKEN: usize = 4;
 
 /// A candidate with its lowered schema.
 struct LoweredCandidate<'a> {
@@ -185,6 +217,8 @@ struct LoweredCandidate<'a> {
     description: Cow<'a, str>,
     /// The lowered schema without `maxItems`, if [`drop_item_limits`] removed it.
     unbounded_schema: Option<String>,
+    /// The parameter that has the text, if it is defined as a custom tool.
+    custom_param: Option<&'a str>,
 }
 
 impl<'a> LoweredCandidate<'a> {
@@ -201,7 +235,16 @@ impl<'a> LoweredCandidate<'a> {
             lowered,
             description: full_description(tool, wire, lowered),
             unbounded_schema: None,
+            custom_param: None,
         })
+    }
+
+    /// Returns false for tools whose definition has no strict mode: deferred and custom ones, and those that programs may call.
+    fn may_be_strict(&self, strict: Dialect) -> bool {
+        let is_program = |caller: &String| caller != DIRECT_CALLER;
+        let has_programs =
+            strict == Dialect::ANTHROPIC_STRICT && self.tool.allowed_callers.iter().any(is_program);
+        !self.tool.deferred && self.custom_param.is_none() && !has_programs
     }
 
     fn has_parameters(&self) -> bool {
@@ -219,6 +262,7 @@ impl<'a> LoweredCandidate<'a> {
             has_parameters: self.has_parameters(),
             strict: self.dialect.is_strict(),
             dialect: self.dialect,
+            custom_format: self.tool.custom_format.filter(|_| self.custom_param.is_some()),
             deferred: self.tool.deferred,
         }
     }
@@ -243,7 +287,7 @@ fn assign_strict_mode(candidates: &mut [LoweredCandidate<'_>], strict: Dialect, 
     let mut order: Vec<(usize, &Lowered)> = candidates
         .iter()
         .enumerate()
-        .filter(|(_, candidate)| !candidate.tool.deferred)
+        .filter(|(_, candidate)| candidate.may_be_strict(strict))
         .filter_map(|(index, candidate)| {
             let lowered = candidate.tool.input.lower(strict).ok()?;
             let wants_strict = match candidate.tool.strict {

@@ -59,6 +59,9 @@ impl<'a> From<&'a Sample> for CandidateTool<'a> {
             output: None,
             hints: sample.hints,
             strict: sample.strict,
+            custom_format: None,
+            allowed_callers: &[],
+            bundle: "",
             deferred: false,
         }
     }

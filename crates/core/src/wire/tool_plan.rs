@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolwright_schema::{Dialect, InputLimits, Lowered, Schema, Tape, repair};
 
 use super::candidate::CandidateTool;
-use crate::call::ToolCall;
+use crate::call::{Arguments, ToolCall};
 
 /// The tools of one request.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct ToolPlan {
     /// The definitions of the deferred tools, parsed when the first request needs them.
     pub(super) deferred_definitions: OnceLock<Vec<Value>>,
     pub(super) search_tool: Option<String>,
+    pub(super) custom_tools: bool,
+    pub(super) namespaces: bool,
 }
 
 /// A tool of a request.
@@ -36,9 +38,13 @@ pub struct PlannedTool {
     pub tokens: usize,
     /// What the tool does, and constraints that its schema cannot express.
     pub description: String,
+    /// The name of its bundle; empty if it has none.
+    pub bundle: String,
     pub(super) unbounded_schema: Option<String>,
     /// The definition as JSON text, if the tool is deferred.
     pub(super) deferred_definition: Option<String>,
+    /// The parameter that has the text, if it is defined as a custom tool.
+    pub(super) custom_param: Option<String>,
     pub(super) schema: Schema,
 }
 
@@ -94,6 +100,29 @@ impl ToolPlan {
     pub fn wire_name(&self, name: &str) -> Option<&str> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         Some(&tool.wire_name)
+    }
+
+    /// Returns true if custom tools are defined as such, and not as functions.
+    pub fn has_custom_tools(&self) -> bool {
+        self.custom_tools
+    }
+
+    /// Returns true if deferred tools are loaded in namespaces, one for each bundle.
+    pub fn has_namespaces(&self) -> bool {
+        self.namespaces
+    }
+
+    /// Returns the parameter that has the text of a custom tool, by the name that the model sees; `None` if it is a function.
+    pub fn custom_param(&self, wire_name: &str) -> Option<&str> {
+        let mut tools = self.tools.iter();
+        tools.find(|tool| tool.wire_name == wire_name)?.custom_param.as_deref()
+    }
+
+    /// Returns the text of an earlier call, as [`lower`](Self::lower) returned it, of a tool that is a custom tool in this request.
+    pub fn custom_input(&self, call: &ToolCall) -> Option<String> {
+        let param = self.custom_param(call.name.as_str())?;
+        let arguments = parse_arguments(&call.arguments)?;
+        Some(arguments.get(param)?.as_str()?.to_owned())
     }
 
     /// Converts a call of the model to the tool's own name and schema.
@@ -158,21 +187,21 @@ impl PlannedTool {
         }
         let lowered = self.lowered();
         if let Some(lowered) = lowered.filter(|lowered| !lowered.keeps_argument_form())
-            && let Some(mut value) = parse_arguments(call.arguments.as_str())
+            && let Some(mut value) = parse_arguments(&call.arguments)
         {
             convert_arguments(lowered, &mut value);
-            call.arguments = value.to_string().into();
+            call.arguments = value.into();
         }
         call
     }
 }
 
 /// Parses arguments, repaired if necessary.
-pub(super) fn parse_arguments(text: &str) -> Option<Value> {
+pub(super) fn parse_arguments(arguments: &Arguments) -> Option<Value> {
     let limits = InputLimits::default();
-    if let Ok(tape) = Tape::parse(text, &limits) {
-        return Some(tape.to_value());
+    if let Ok(value) = arguments.to_value(&limits) {
+        return Some(value);
     }
-    let repaired = repair(text, &limits).ok()?;
+    let repaired = repair(arguments.as_str(), &limits).ok()?;
     Some(Tape::parse(&repaired.text, &limits).ok()?.to_value())
 }

@@ -5,6 +5,7 @@ use toolwright_schema::{Dialect, Lowered};
 
 use super::Shape;
 use super::input_examples::input_examples;
+use crate::tool::custom_format::CustomToolFormat;
 use crate::tool::policy::Hints;
 use crate::wire::CandidateTool;
 
@@ -20,6 +21,8 @@ pub(super) struct DefinitionParts<'a> {
     pub(super) has_parameters: bool,
     pub(super) strict: bool,
     pub(super) dialect: Dialect,
+    /// The format of a custom tool that is defined as such, and not as a function.
+    pub(super) custom_format: Option<&'a CustomToolFormat>,
     /// Whether the definition is loaded only after a search; only some APIs have that.
     pub(super) deferred: bool,
 }
@@ -51,6 +54,24 @@ impl Shape {
 
     pub(super) fn write_definition(self, parts: &DefinitionParts<'_>) -> String {
         let mut out = ObjectWriter::new();
+        match (self, parts.custom_format) {
+            (Self::OpenAiResponses, Some(format)) => {
+                out.field("type", "custom");
+                out.name_and_description(parts);
+                out.field("format", &format.to_responses_json());
+                out.defer_loading(parts);
+                return out.finish();
+            }
+            (Self::OpenAiChat, Some(format)) => {
+                let mut custom = ObjectWriter::new();
+                custom.name_and_description(parts);
+                custom.field("format", &format.to_chat_json());
+                out.field("type", "custom");
+                out.raw_field("custom", &custom.finish());
+                return out.finish();
+            }
+            _ => {}
+        }
         match self {
             Self::OpenAiResponses => {
                 out.field("type", "function");
@@ -68,6 +89,9 @@ impl Shape {
                 out.raw_field("input_schema", parts.schema);
                 out.field("strict", &parts.strict);
                 out.defer_loading(parts);
+                if !parts.tool.allowed_callers.is_empty() {
+                    out.field("allowed_callers", parts.tool.allowed_callers);
+                }
                 out.input_examples(parts);
             }
             Self::Gemini => {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright::{
-    Args, DefineError, HandlerContext, Hints, JsonSchema, Tool, ToolError, ToolName, ToolResult,
+    Args, CustomToolFormat, DefineError, HandlerContext, Hints, JsonSchema, Tool, ToolError,
+    ToolName, ToolResult, ToolSpec,
 };
 
 use crate::fixtures::{assert_ok, assert_rejected, call};
@@ -217,6 +218,18 @@ fn one() -> u8 {
     1
 }
 
+#[test]
+fn tools_with_the_same_input_type_share_its_schema() {
+    let define =
+        |name: &str| Tool::builder(name, "Does it.").input::<Author>().run(|_, _| "").unwrap();
+    let (one, other) = (define("one"), define("other"));
+    assert!(std::ptr::eq(one.spec().input.as_value(), other.spec().input.as_value()));
+    let example = serde_json::json!({"name": "Ada"});
+    let with_example = Tool::builder("third", "Does it.").input::<Author>().input_example(example);
+    let with_example = with_example.run(|_, _| "").unwrap();
+    assert_ne!(with_example.spec().input, one.spec().input);
+}
+
 #[tokio::test]
 async fn a_whole_type_can_be_the_input() {
     let tool = Tool::builder("add_author", "Adds an author.")
@@ -386,6 +399,25 @@ fn examples_of_the_arguments_are_part_of_the_schema_and_must_satisfy_it() {
     assert_parameter(wrong, "input_example", "does not satisfy the schema");
     let wrong = remind().input_example("tomorrow").run(|_, _| "noted");
     assert_parameter(wrong, "input_example", "does not satisfy the schema");
+}
+
+#[tokio::test]
+async fn a_custom_tool_has_one_parameter_for_its_text() {
+    let format = CustomToolFormat::Lark("start: \"a\"+".to_owned());
+    let shout = || Tool::builder("shout", "Shouts.").custom_input("text", format.clone());
+    let tool = shout().run(|args, _| args.get::<String>("text").map(|text| text.to_uppercase()));
+    let tool = tool.unwrap();
+    assert_eq!(tool.spec().custom_format, Some(format.clone()));
+    let param = &tool.params()[0];
+    assert_eq!(param.description.as_deref(), Some("Text in this grammar (lark):\nstart: \"a\"+"));
+    assert!(param.required);
+    let read: ToolSpec =
+        serde_json::from_str(&serde_json::to_string(tool.spec()).unwrap()).unwrap();
+    assert_eq!(&read, tool.spec());
+    assert_eq!(call(tool, r#"{"text": "aa"}"#).await.text(), "AA");
+
+    let two = shout().param::<u8>("times", "How often.").run(|_, _| "");
+    assert_parameter(two, "custom_input", "the only parameter");
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod imported;
 mod layers;
 mod output;
 mod panics_and_timeouts;
+mod parse_count;
 mod pending_call;
 mod placeholders;
 mod prompts;

@@ -7,6 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Value;
+use toolwright::schema::{InputLimits, Tape};
 use toolwright::{Outcome, ToolResult};
 
 mod mutate;
@@ -35,12 +36,17 @@ fn twin() -> impl Strategy<Value = &'static ToolPair> {
     (0..TWINS.len()).prop_map(|index| &TWINS[index])
 }
 
-/// The result of a text, which both paths must agree on; accepted arguments must be valid.
+/// The result of a text, which both paths must agree on, and the value of the text; accepted arguments must be valid.
 fn outcome(twin: &ToolPair, text: &str) -> Result<ToolResult, TestCaseError> {
     let (fast, careful) = twin.call(text);
     let shown =
         |result: &ToolResult| format!("{} {:?} {}", result.outcome, result.notes, result.text());
     prop_assert_eq!(shown(&fast), shown(&careful), "{}: {}", twin.name, text);
+    if let Ok(tape) = Tape::parse(text, &InputLimits::default()) {
+        let (fast_value, careful_value) = twin.call(&tape.to_value());
+        prop_assert_eq!(shown(&fast_value), shown(&fast), "{}: value of {}", twin.name, text);
+        prop_assert_eq!(shown(&careful_value), shown(&fast), "{}: value of {}", twin.name, text);
+    }
     match fast.outcome {
         Outcome::Ok => {
             let received: Value = serde_json::from_str(&fast.text()).unwrap();

@@ -13,6 +13,7 @@ mod call;
 mod defaults;
 mod descriptions;
 mod discovery;
+mod examples;
 mod extractors;
 mod functions;
 mod hints;

@@ -6,8 +6,8 @@ use toolwright_core::{Prompt, RenderedPrompt};
 use super::content;
 use crate::server::{Revision, set_field, write_json};
 
-/// Returns the JSON of a prompt in `prompts/list`.
-pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {
+/// Writes the entry of a prompt in `prompts/list`.
+pub(crate) fn write_prompt_entry(body: &mut Vec<u8>, prompt: &Prompt, revision: Revision) {
     let arguments: Vec<Value> = prompt
         .params()
         .into_iter()
@@ -28,7 +28,7 @@ pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {
     if !arguments.is_empty() {
         set_field(&mut entry, "arguments", arguments);
     }
-    entry.to_string()
+    write_json(body, &entry);
 }
 
 /// Writes the result of `prompts/get`; `suffix` is the last fields of every result.

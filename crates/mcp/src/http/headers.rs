@@ -1,12 +1,15 @@
 //! The headers of a request: content types, and the values that must match the body.
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use toolwright_auth::Principal;
 
 use crate::server::{McpServer, Revision, RpcError, RpcMessage, decode_header};
 
-pub(super) const SESSION_HEADER: &str = "mcp-session-id";
-pub(super) const VERSION_HEADER: &str = "mcp-protocol-version";
+// Names that are parsed already: a request is asked for each of them.
+pub(super) static SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) static VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
+static METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
+static NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The content types that the client accepts.
 pub(super) struct AcceptedTypes {
@@ -46,7 +49,7 @@ pub(super) fn has_json_body(headers: &HeaderMap) -> bool {
 /// Returns the value of a header, or an error if it comes more than once.
 pub(super) fn single_header<'h>(
     headers: &'h HeaderMap,
-    name: &str,
+    name: &HeaderName,
 ) -> Result<Option<&'h [u8]>, RpcError> {
     let mut values = headers.get_all(name).iter().map(HeaderValue::as_bytes);
     let first = values.next();
@@ -76,12 +79,13 @@ pub(super) fn check_headers_match_body(
 ) -> Result<(), RpcError> {
     let mismatch = |message: &str| Err(RpcError::header_mismatch(message));
     let Some(version) = version else {
-        return mismatch(&format!("header `{VERSION_HEADER}` is missing"));
+        return mismatch("header `mcp-protocol-version` is missing");
     };
     match message.params.meta.protocol_version.as_deref() {
         Some(in_body) if in_body.as_bytes() != version => {
-            let header = format!("header `{VERSION_HEADER}`");
-            return mismatch(&format!("{header} does not repeat the version in `_meta`"));
+            return mismatch(
+                "header `mcp-protocol-version` does not repeat the version in `_meta`",
+            );
         }
         Some(_) => {}
         None => {
@@ -91,11 +95,11 @@ pub(super) fn check_headers_match_body(
             }
         }
     }
-    if single_header(headers, "mcp-method")? != Some(message.method().as_bytes()) {
+    if single_header(headers, &METHOD_HEADER)? != Some(message.method().as_bytes()) {
         return mismatch("header `mcp-method` does not repeat the method");
     }
     if let Some(name) = message.name_header_value() {
-        let header = single_header(headers, "mcp-name")?.map(decode_header);
+        let header = single_header(headers, &NAME_HEADER)?.map(decode_header);
         // If the body lacks the name as well, that is reported later.
         let is_equal = match (&header, name) {
             (Some(Some(header)), Some(name)) => header == name,

@@ -61,7 +61,7 @@ impl McpServer {
             let body = RpcResponse::error(invalid.id(), &invalid.error).body;
             responses::json(StatusCode::BAD_REQUEST, body)
         })?;
-        let version = headers::single_header(&parts.headers, VERSION_HEADER)
+        let version = headers::single_header(&parts.headers, &VERSION_HEADER)
             .map_err(|error| responses::from_rpc(RpcResponse::error(message.id(), &error)))?;
         match headers::is_stateless_request(version, &message) {
             true => self.post_stateless(incoming, version, &message).await,
@@ -224,7 +224,7 @@ impl McpServer {
         let session = self.share_session(session).await.map_err(reject)?;
         self.add_session(session).await.map_err(reject)?;
         let mut response = responses::from_rpc_with_ok_status(response);
-        response.headers_mut().insert(SESSION_HEADER, id);
+        response.headers_mut().insert(&SESSION_HEADER, id);
         Ok(response)
     }
 }

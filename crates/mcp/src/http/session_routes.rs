@@ -30,12 +30,12 @@ impl McpServer {
             let value = headers::single_header(headers, name).ok().flatten();
             value.and_then(|value| std::str::from_utf8(value).ok())
         };
-        let Some(id) = text(SESSION_HEADER) else {
+        let Some(id) = text(&SESSION_HEADER) else {
             let message = "send `initialize` first and repeat its `Mcp-Session-Id`, \
                            or use 2026-07-28, which has no sessions";
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32600, message));
         };
-        if let Some(version) = text(VERSION_HEADER)
+        if let Some(version) = text(&VERSION_HEADER)
             && Revision::from_date(version).is_none_or(Revision::is_stateless)
         {
             let message = format!("revision `{version}` is not one of a session");
@@ -106,7 +106,7 @@ impl McpServer {
         headers: &HeaderMap,
         principal: Principal,
     ) -> Result<Response, Response> {
-        if !headers.contains_key(SESSION_HEADER) {
+        if !headers.contains_key(&SESSION_HEADER) {
             return Err(responses::method_not_allowed());
         }
         let session = self.find_session(headers, &principal).await?;
@@ -164,7 +164,7 @@ impl McpServer {
         headers: &HeaderMap,
         principal: &Principal,
     ) -> Result<Response, Response> {
-        if !headers.contains_key(SESSION_HEADER) {
+        if !headers.contains_key(&SESSION_HEADER) {
             return Err(responses::method_not_allowed());
         }
         let session = self.find_session(headers, principal).await?;

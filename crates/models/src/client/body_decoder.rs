@@ -19,10 +19,10 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const MAX_SHOWN_BYTES: usize = 256;
 
 /// A part of a body that a protocol can parse.
-#[derive(Debug, PartialEq)]
-pub(super) enum DecodedPart {
-    Frame(Frame),
-    CompleteBody(String),
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum DecodedPart<'a> {
+    Frame(Frame<'a>),
+    CompleteBody(&'a str),
 }
 
 /// Decodes one body; its format is detected from the first bytes.
@@ -58,15 +58,15 @@ impl BodyDecoder {
         }
     }
 
-    /// Appends a chunk, and pushes the parts it completes.
+    /// Appends a chunk, and passes on the parts it completes.
     ///
     /// # Errors
     ///
-    /// The body is too long, or not in the protocol; the parts before are pushed nevertheless.
+    /// The body is too long, or not in the protocol; the parts before are passed on nevertheless. Or `on_part` fails.
     pub(super) fn push_bytes(
         &mut self,
         bytes: &[u8],
-        parts: &mut Vec<DecodedPart>,
+        on_part: &mut impl FnMut(DecodedPart<'_>) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len());
         if self.received_bytes > MAX_RESPONSE_BYTES {
@@ -84,9 +84,9 @@ impl BodyDecoder {
                     return Ok(());
                 };
                 self.format = format;
-                self.decode_bytes(&buffer, parts)
+                self.decode_bytes(&buffer, on_part)
             }
-            _ => self.decode_bytes(bytes, parts),
+            _ => self.decode_bytes(bytes, on_part),
         }
     }
 
@@ -114,14 +114,11 @@ impl BodyDecoder {
     fn decode_bytes(
         &mut self,
         bytes: &[u8],
-        parts: &mut Vec<DecodedPart>,
+        on_part: &mut impl FnMut(DecodedPart<'_>) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
         match &mut self.format {
             BodyFormat::Frames(decoder) => {
-                let mut frames = Vec::new();
-                let result = decoder.push_bytes(bytes, &mut frames);
-                self.push_frames(frames, parts);
-                result
+                decoder.push_bytes(bytes, &mut frame_handler(&mut self.has_frames, on_part))
             }
             BodyFormat::SingleJson(buffer) => {
                 buffer.extend_from_slice(bytes);
@@ -137,20 +134,20 @@ impl BodyDecoder {
         }
     }
 
-    /// Ends the body, and pushes the remaining parts.
+    /// Ends the body, and passes on the remaining parts.
     ///
     /// # Errors
     ///
     /// As [`BodyDecoder::push_bytes`].
-    pub(super) fn finish(&mut self, parts: &mut Vec<DecodedPart>) -> Result<(), ModelError> {
+    pub(super) fn finish(
+        &mut self,
+        on_part: &mut impl FnMut(DecodedPart<'_>) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
         match &mut self.format {
             BodyFormat::Unknown(_) => Ok(()),
             BodyFormat::HtmlPage => Err(self.html_page_error()),
             BodyFormat::Frames(decoder) => {
-                let mut frames = Vec::new();
-                decoder.finish(&mut frames)?;
-                self.push_frames(frames, parts);
-                Ok(())
+                decoder.finish(&mut frame_handler(&mut self.has_frames, on_part))
             }
             BodyFormat::SingleJson(buffer) => {
                 let buffer = std::mem::take(buffer);
@@ -160,22 +157,14 @@ impl BodyDecoder {
                 let is_single_json = || serde_json::from_str::<IgnoredAny>(&text).is_ok();
                 if self.framing == Framing::JsonLines && !is_single_json() {
                     let mut decoder = FrameDecoder::new(Framing::JsonLines);
-                    let mut frames = Vec::new();
-                    decoder.push_bytes(text.as_bytes(), &mut frames)?;
-                    decoder.finish(&mut frames)?;
-                    self.push_frames(frames, parts);
-                    return Ok(());
+                    let mut on_frame = frame_handler(&mut self.has_frames, on_part);
+                    decoder.push_bytes(text.as_bytes(), &mut on_frame)?;
+                    return decoder.finish(&mut on_frame);
                 }
                 self.has_frames = true;
-                parts.push(DecodedPart::CompleteBody(text));
-                Ok(())
+                on_part(DecodedPart::CompleteBody(&text))
             }
         }
-    }
-
-    fn push_frames(&mut self, frames: Vec<Frame>, parts: &mut Vec<DecodedPart>) {
-        self.has_frames |= !frames.is_empty();
-        parts.extend(frames.into_iter().map(DecodedPart::Frame));
     }
 
     /// An error with an excerpt of the body, if the body had no frame.
@@ -202,6 +191,17 @@ impl BodyDecoder {
             true => excerpt_of_prefix(&start),
             false => excerpt(&start),
         }
+    }
+}
+
+/// Passes frames on as parts, and records that there was one.
+fn frame_handler(
+    has_frames: &mut bool,
+    on_part: &mut impl FnMut(DecodedPart<'_>) -> Result<(), ModelError>,
+) -> impl FnMut(Frame<'_>) -> Result<(), ModelError> {
+    |frame| {
+        *has_frames = true;
+        on_part(DecodedPart::Frame(frame))
     }
 }
 

@@ -162,40 +162,44 @@ impl ResponseStream {
             .map_err(|_| timeout_error(message, limit))?
             .transpose()?;
         response.has_first_chunk = true;
-        let mut parts = Vec::new();
-        let decoded = match &chunk {
-            Some(bytes) => response.decoder.push_bytes(bytes, &mut parts),
-            None => response.decoder.finish(&mut parts),
-        };
-        for part in parts {
-            let events = match part {
-                DecodedPart::Frame(frame) => {
-                    let data = replace_lone_surrogates(&frame.data);
-                    response.parser.parse_frame(&frame.event_name, &data)?
-                }
-                DecodedPart::CompleteBody(json) => {
-                    response.parser.parse_complete_body(&replace_lone_surrogates(&json))?
-                }
-            };
-            self.emitted_counts.count_events(&events)?;
-            self.events.extend(events);
-            self.has_emitted |= !self.events.is_empty();
+        let OpenResponse { parser, decoder, .. } = response;
+        let mut on_part = |part: DecodedPart<'_>| {
             // Some servers keep the connection open after the last frame; further bytes are ignored.
-            let last = self.events.back();
-            if last.is_some_and(|event| matches!(event, ModelEvent::Finished { .. })) {
-                self.is_finished = true;
+            if self.is_finished {
                 return Ok(());
             }
+            match part {
+                DecodedPart::Frame(frame) => {
+                    parser.parse_frame(frame.event_name, &replace_lone_surrogates(frame.data))?
+                }
+                DecodedPart::CompleteBody(json) => {
+                    parser.parse_complete_body(&replace_lone_surrogates(json))?
+                }
+            }
+            self.emitted_counts.count_events(parser.events())?;
+            self.events.extend(parser.events().drain(..));
+            self.has_emitted |= !self.events.is_empty();
+            let last = self.events.back();
+            self.is_finished =
+                last.is_some_and(|event| matches!(event, ModelEvent::Finished { .. }));
+            Ok(())
+        };
+        let decoded = match &chunk {
+            Some(bytes) => decoder.push_bytes(bytes, &mut on_part),
+            None => decoder.finish(&mut on_part),
+        };
+        if self.is_finished {
+            return Ok(());
         }
         decoded?;
         if chunk.is_none() {
-            let rest = match (response.parser.end_of_stream(), response.decoder.no_frames_error()) {
+            match (parser.end_of_stream(), decoder.no_frames_error()) {
                 // More precise than the parser's error, which is that the response is cut off.
                 (Err(_), Some(error)) => return Err(error),
                 (rest, _) => rest?,
-            };
-            self.emitted_counts.count_events(&rest)?;
-            self.events.extend(rest);
+            }
+            self.emitted_counts.count_events(parser.events())?;
+            self.events.extend(parser.events().drain(..));
             self.is_finished = true;
         }
         Ok(())

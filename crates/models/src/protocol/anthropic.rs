@@ -4,6 +4,7 @@
 //! verifies the signatures of its models' reasoning.
 
 mod block;
+mod code_execution;
 mod content;
 mod error;
 mod messages;

@@ -1,5 +1,6 @@
 //! Builds the items of a response in which calls come complete, as in those of Gemini and Ollama.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ pub(crate) struct ItemBuilder {
     open_text: Option<OpenText>,
     call_count: usize,
     call_ids: HashSet<String>,
-    events: Vec<ModelEvent>,
+    /// The events that were not taken yet.
+    pub(crate) events: Vec<ModelEvent>,
 }
 
 /// Text that the next frame may continue.
@@ -47,16 +49,12 @@ impl ItemBuilder {
         }
     }
 
-    pub(crate) fn take_events(&mut self) -> Vec<ModelEvent> {
-        std::mem::take(&mut self.events)
-    }
-
     pub(crate) fn has_calls(&self) -> bool {
         self.call_count > 0
     }
 
     /// Appends to the open text; a text of the other kind closes it first.
-    pub(crate) fn push_text(&mut self, is_reasoning: bool, text: String) {
+    pub(crate) fn push_text(&mut self, is_reasoning: bool, text: Cow<'_, str>) {
         let open = self.open_text.as_ref();
         if open.is_some_and(|open| open.is_reasoning != is_reasoning) {
             self.close_text();
@@ -64,18 +62,16 @@ impl ItemBuilder {
         if text.is_empty() {
             return;
         }
-        self.events.push(text_event(is_reasoning, &text));
-        match &mut self.open_text {
-            Some(open) => open.text.push_str(&text),
-            open => *open = Some(OpenText { is_reasoning, text }),
-        }
+        let open = self.open_text.get_or_insert(OpenText { is_reasoning, text: String::new() });
+        open.text.push_str(&text);
+        self.events.push(text_event(is_reasoning, text.into_owned()));
     }
 
     /// Adds a text that is not joined with others, because of the other fields of its JSON.
     pub(crate) fn push_separate_text(&mut self, is_reasoning: bool, text: String, raw: &RawValue) {
         self.close_text();
         if !text.is_empty() {
-            self.events.push(text_event(is_reasoning, &text));
+            self.events.push(text_event(is_reasoning, text.clone()));
         }
         self.push_item(text_kind(is_reasoning, text), raw);
     }
@@ -133,10 +129,10 @@ impl ItemBuilder {
     }
 }
 
-fn text_event(is_reasoning: bool, text: &str) -> ModelEvent {
+fn text_event(is_reasoning: bool, text: String) -> ModelEvent {
     match is_reasoning {
-        true => ModelEvent::Reasoning(text.to_owned()),
-        false => ModelEvent::Text(text.to_owned()),
+        true => ModelEvent::Reasoning(text),
+        false => ModelEvent::Text(text),
     }
 }
 

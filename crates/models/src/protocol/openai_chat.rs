@@ -10,6 +10,7 @@ use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
 use self::quirks::ResponseFormatSupport;
+use crate::protocol::custom_call;
 use crate::protocol::json::JsonObject;
 use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
@@ -59,6 +60,10 @@ impl Protocol for OpenAiChat {
             ResponseFormatSupport::JsonSchema => strict_if_lossless(schema, self.quirks.dialect),
             ResponseFormatSupport::JsonObject => None,
         }
+    }
+
+    fn supports_custom_tools(&self, model: &str) -> bool {
+        self.quirks.has_custom_tools && custom_call::is_supported(model)
     }
 
     fn parse_error(&self, status: u16, body: &str) -> ModelError {

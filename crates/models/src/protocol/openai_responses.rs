@@ -21,6 +21,7 @@ use toolwright_chat::{HostedTool, ModelError, ModelRequest, ToolDeferral};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 
+use crate::protocol::custom_call;
 use crate::protocol::json::JsonObject;
 use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
@@ -51,6 +52,10 @@ impl Protocol for OpenAiResponses {
 
     fn tool_deferral(&self, model: &str) -> Option<ToolDeferral> {
         tool_search::is_supported(model).then_some(ToolDeferral::Definitions)
+    }
+
+    fn supports_custom_tools(&self, model: &str) -> bool {
+        custom_call::is_supported(model)
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

@@ -18,6 +18,7 @@ pub(super) fn plan_tools(protocol: &impl Protocol, definitions: &str) -> Arc<Too
     let tools = import_definitions(definitions).unwrap().into_iter();
     let tools: Vec<_> = tools.map(Result::unwrap).collect();
     let planner = ToolPlanner::new(protocol.dialect()).shape(protocol.tool_shape());
+    let planner = planner.custom_tools(protocol.supports_custom_tools("gpt-5"));
     Arc::new(planner.plan(&tools))
 }
 
@@ -28,12 +29,11 @@ pub(super) fn parse_response<'a>(
     frames: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<Vec<ModelEvent>, ModelError> {
     let mut parser = protocol.parser(plan);
-    let mut events = Vec::new();
     for (name, data) in frames {
-        events.extend(parser.parse_frame(name, data)?);
+        parser.parse_frame(name, data)?;
     }
-    events.extend(parser.end_of_stream()?);
-    Ok(events)
+    parser.end_of_stream()?;
+    Ok(std::mem::take(parser.events()))
 }
 
 pub(super) fn items(events: &[ModelEvent]) -> Vec<Item> {

@@ -51,6 +51,8 @@ pub struct ModelBuilder {
     pub(super) transport: Option<Arc<dyn Transport>>,
     pub(super) streaming: bool,
     pub(super) native_tool_search: Option<bool>,
+    pub(super) custom_tools: Option<bool>,
+    pub(super) tool_namespaces: Option<bool>,
     pub(super) config: Option<Config>,
 }
 
@@ -66,6 +68,8 @@ impl ModelBuilder {
             transport: None,
             streaming: true,
             native_tool_search: None,
+            custom_tools: None,
+            tool_namespaces: None,
             config: None,
         }
     }
@@ -138,6 +142,23 @@ impl ModelBuilder {
         self
     }
 
+    /// Sets whether the server knows custom tools, as OpenAI's own API does for its newer models; otherwise they are functions.
+    ///
+    /// The default is the setting `models.<vendor>.custom_tools`, else true for the vendor's own host.
+    pub fn custom_tools(mut self, custom: bool) -> Self {
+        self.custom_tools = Some(custom);
+        self
+    }
+
+    /// Sets whether the tools that a search has found are loaded in namespaces, one for each bundle: for models of OpenAI that
+    /// [load them](Self::native_tool_search).
+    ///
+    /// The default is the setting `models.<vendor>.tool_namespaces`, else false.
+    pub fn tool_namespaces(mut self, namespaces: bool) -> Self {
+        self.tool_namespaces = Some(namespaces);
+        self
+    }
+
     /// Sets the settings and environment variables for everything that is not set with the builder.
     pub fn config(mut self, config: &Config) -> Self {
         self.config = Some(config.clone());
@@ -191,7 +212,14 @@ impl ModelBuilder {
 
     fn connection(self) -> Result<ConnectionSettings, ModelError> {
         let (base_url, headers) = self.resolve_endpoint()?;
-        let native_tool_search = self.resolve_native_tool_search(&base_url)?;
+        let native_tool_search =
+            self.resolve_own_feature(self.native_tool_search, "native_tool_search", &base_url)?;
+        let custom_tools =
+            self.resolve_own_feature(self.custom_tools, "custom_tools", &base_url)?;
+        let tool_namespaces = match self.tool_namespaces {
+            Some(namespaces) => namespaces,
+            None => self.configured_flag("tool_namespaces")?.unwrap_or(false),
+        };
         let transport = match self.transport {
             Some(transport) => transport,
             None => default_transport(&self.timeouts)?,
@@ -203,6 +231,8 @@ impl ModelBuilder {
             timeouts: self.timeouts,
             streaming: self.streaming,
             native_tool_search,
+            custom_tools,
+            tool_namespaces,
         })
     }
 }

@@ -86,20 +86,28 @@ impl ModelBuilder {
         Ok(headers)
     }
 
-    /// Returns whether the server loads deferred tools: as set, else only if it is the vendor's own.
-    pub(super) fn resolve_native_tool_search(&self, base_url: &Url) -> Result<bool, ModelError> {
-        if let Some(native) = self.native_tool_search {
-            return Ok(native);
+    /// Returns whether the server has a feature that imitations of the API lack: as set, else only if it is the vendor's own.
+    pub(super) fn resolve_own_feature(
+        &self,
+        set: Option<bool>,
+        setting: &str,
+        base_url: &Url,
+    ) -> Result<bool, ModelError> {
+        if let Some(set) = set {
+            return Ok(set);
         }
-        let config = self.effective_config()?;
-        let key = self.setting_key("native_tool_search");
-        if let Some(native) = config.get_optional(&key).map_err(config_error)? {
-            return Ok(native);
+        if let Some(configured) = self.configured_flag(setting)? {
+            return Ok(configured);
         }
         let Some(own) = self.vendor.base_url else {
             return Ok(true);
         };
         Ok(parse_base_url(self.vendor, own)?.host() == base_url.host())
+    }
+
+    pub(super) fn configured_flag(&self, setting: &str) -> Result<Option<bool>, ModelError> {
+        let config = self.effective_config()?;
+        config.get_optional(&self.setting_key(setting)).map_err(config_error)
     }
 
     pub(super) fn resolve_api_key(&self) -> Result<Option<Secret>, ModelError> {

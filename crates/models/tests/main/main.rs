@@ -12,6 +12,7 @@ mod conformance;
 mod canned_transport;
 mod collected_events;
 mod corpus;
+mod custom_tools;
 mod embeddings;
 mod fallback;
 mod http;

@@ -166,6 +166,19 @@ async fn openai_loads_the_definitions_in_the_output_of_a_search() {
 }
 
 #[tokio::test]
+async fn openai_loads_the_tools_of_a_bundle_in_a_namespace_if_that_is_set() {
+    let transport = openai();
+    let model = model("openai", "gpt-5.4", &transport).streaming(false).tool_namespaces(true);
+    assert_eq!(turn(model.build().unwrap(), &Arc::default()).await, "3 metres.");
+    let output = &bodies(&transport)[1]["input"][2];
+    let namespace = &output["tools"][0];
+    assert_eq!((&namespace["type"], &namespace["name"]), (&json!("namespace"), &json!("built")));
+    assert_eq!(namespace["description"], "The tools of built.");
+    assert_eq!(names(&namespace["tools"]), ["read_tide"]);
+    assert_eq!(namespace["tools"][0]["defer_loading"], true);
+}
+
+#[tokio::test]
 async fn a_streamed_search_is_a_call_of_the_tool_that_searches() {
     let frames = |item: Value| {
         let mut added = item.clone();

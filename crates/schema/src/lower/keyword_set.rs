@@ -71,24 +71,59 @@ impl KeywordSet {
     }
 }
 
-/// The keywords that passes look for, each with its own bit; the most frequent come first.
-const KEYWORDS: [&str; 47] = [
-    "items", "enum", "default", "anyOf", "format", "additionalProperties", "title", "$ref",
-    "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "pattern", "const",
-    "$schema", "$defs", "oneOf", "allOf", "uniqueItems", "prefixItems", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minProperties", "maxProperties", "not", "if", "then",
-    "else", "patternProperties", "propertyNames", "additionalItems", "contains", "minContains",
-    "maxContains", "dependencies", "dependentRequired", "dependentSchemas", "unevaluatedItems",
-    "unevaluatedProperties", "definitions", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef",
-];
-
-/// The bit of a keyword; 0 for those that any pass may write.
+/// The bit of a keyword that passes look for; 0 for those that any pass may write.
+///
+/// A `match`, because this runs for every keyword of every schema several times, and the compiler compares by length first.
 fn keyword_bit(keyword: &str) -> u64 {
     match keyword {
         "type" | "description" | "properties" | "required" | LIFT_KEYWORD => 0,
-        _ => KEYWORDS
-            .iter()
-            .position(|known| *known == keyword)
-            .map_or(KeywordSet::OTHER_KEYWORD.0, |bit| 1 << bit),
+        "items" => 1 << 0,
+        "enum" => 1 << 1,
+        "default" => 1 << 2,
+        "anyOf" => 1 << 3,
+        "format" => 1 << 4,
+        "additionalProperties" => 1 << 5,
+        "title" => 1 << 6,
+        "$ref" => 1 << 7,
+        "minimum" => 1 << 8,
+        "maximum" => 1 << 9,
+        "minItems" => 1 << 10,
+        "maxItems" => 1 << 11,
+        "minLength" => 1 << 12,
+        "maxLength" => 1 << 13,
+        "pattern" => 1 << 14,
+        "const" => 1 << 15,
+        "$schema" => 1 << 16,
+        "$defs" => 1 << 17,
+        "oneOf" => 1 << 18,
+        "allOf" => 1 << 19,
+        "uniqueItems" => 1 << 20,
+        "prefixItems" => 1 << 21,
+        "exclusiveMinimum" => 1 << 22,
+        "exclusiveMaximum" => 1 << 23,
+        "multipleOf" => 1 << 24,
+        "minProperties" => 1 << 25,
+        "maxProperties" => 1 << 26,
+        "not" => 1 << 27,
+        "if" => 1 << 28,
+        "then" => 1 << 29,
+        "else" => 1 << 30,
+        "patternProperties" => 1 << 31,
+        "propertyNames" => 1 << 32,
+        "additionalItems" => 1 << 33,
+        "contains" => 1 << 34,
+        "minContains" => 1 << 35,
+        "maxContains" => 1 << 36,
+        "dependencies" => 1 << 37,
+        "dependentRequired" => 1 << 38,
+        "dependentSchemas" => 1 << 39,
+        "unevaluatedItems" => 1 << 40,
+        "unevaluatedProperties" => 1 << 41,
+        "definitions" => 1 << 42,
+        "$id" => 1 << 43,
+        "$anchor" => 1 << 44,
+        "$dynamicAnchor" => 1 << 45,
+        "$dynamicRef" => 1 << 46,
+        _ => KeywordSet::OTHER_KEYWORD.0,
     }
 }

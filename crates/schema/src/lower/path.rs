@@ -38,6 +38,18 @@ impl<'p> SchemaPath<'p> {
         matches!(self, Self::Below { up, keyword: "$defs", .. } if up.is_root())
     }
 
+    /// Returns true if the test holds for any token of the JSON pointer.
+    pub(crate) fn any_token(&self, test: fn(&str) -> bool) -> bool {
+        match self {
+            Self::Pointer(written) => written.split('/').any(test),
+            Self::Below { up, keyword, subschema } => {
+                test(keyword)
+                    || matches!(subschema, PathSegment::Name(name) if test(name))
+                    || up.any_token(test)
+            }
+        }
+    }
+
     /// The JSON pointer.
     pub(crate) fn json_pointer(&self) -> String {
         // Most pointers are shorter.

@@ -33,7 +33,7 @@ impl SchemaCursor<'_> {
     /// Reports a loss at this schema.
     pub(crate) fn report_loss(&mut self, keyword: &str, severity: Severity, text: Option<String>) {
         let path = self.path.json_pointer();
-        if severity != Severity::Note && path.split('/').any(inverts_validity) {
+        if severity != Severity::Note && self.path.any_token(inverts_validity) {
             // Inside a negation, wider becomes narrower and vice versa.
             let other = match severity {
                 Severity::Wider => Severity::Narrower,
@@ -57,7 +57,7 @@ impl SchemaCursor<'_> {
         let path = self.path.json_pointer();
         // The effect of a definition depends on where it is used.
         let is_definition = path.starts_with("/$defs/");
-        match is_definition || path.split('/').any(inverts_validity) {
+        match is_definition || self.path.any_token(inverts_validity) {
             // There, an open object can make other values invalid.
             true => self.report_loss(keyword, Severity::Wider, None),
             false => self.push_loss(path, keyword, Severity::Note, None),

@@ -14,11 +14,13 @@ pub(super) struct Elements<'t> {
 }
 
 impl<'t> Elements<'t> {
+    #[inline]
     pub(super) fn new(remaining: Children<'t>) -> Self {
         Self { remaining, next_index: 0 }
     }
 
     /// Rejects elements that were not read.
+    #[inline]
     pub(super) fn expect_end(mut self) -> Result<(), ReadError> {
         match self.remaining.next() {
             None => Ok(()),
@@ -58,11 +60,13 @@ pub(super) struct Fields<'t> {
 }
 
 impl<'t> Fields<'t> {
+    #[inline]
     pub(super) fn new(remaining: Members<'t>, deny_unknown: bool) -> Self {
         Self { remaining, pending_value: None, deny_unknown }
     }
 
     /// Rejects members that were not read.
+    #[inline]
     pub(super) fn expect_end(mut self) -> Result<(), ReadError> {
         match self.remaining.next() {
             None => Ok(()),

@@ -10,6 +10,9 @@ use super::{InputLimits, Item, Node, ParseError, buffer_pool};
 /// Up to this many members, comparing all pairs of keys is cheaper than hashing them.
 const MAX_PAIRWISE_KEYS: usize = 16;
 
+/// serde_json itself fails at the next level, with a less specific error.
+pub(super) const MAX_DEPTH: usize = 126;
+
 /// serde_json gives keys with this prefix a special meaning when it reads a `Value`: the tool would receive something other
 /// than what the validator saw.
 const RESERVED_KEY_PREFIX: &str = "$serde_json::private::";
@@ -22,8 +25,7 @@ pub(super) fn from_text<'t>(
     if text.len() > limit {
         return Err(ParseError::TooLong { bytes: text.len(), limit });
     }
-    // serde_json itself fails at the next level, with a less specific error.
-    let depth = limits.depth.min(126);
+    let depth = limits.depth.min(MAX_DEPTH);
     let mut builder = Builder {
         items: buffer_pool::acquire(),
         max_depth: depth,
@@ -220,8 +222,41 @@ fn duplicate_key(object: Node<'_>) -> Option<String> {
     twice.map(str::to_owned)
 }
 
+/// Subtracts the most bytes that the text of a value can have; `None` if they are too many, or the value is too deep.
+pub(super) fn fits(value: &Value, depth: usize, remaining_bytes: &mut usize) -> Option<()> {
+    /// A control character is written as `\u0000`.
+    const MAX_ESCAPED_BYTES: usize = 6;
+    let text_len = |text: &str| text.len().saturating_mul(MAX_ESCAPED_BYTES).saturating_add(2);
+    let own_bytes = match value {
+        Value::Null | Value::Bool(_) => "false".len(),
+        Value::Number(_) => "-1.2345678901234567e-300".len(),
+        Value::String(text) => text_len(text),
+        // A pair of brackets, and a comma and a colon for each child.
+        Value::Array(elements) => 2 + elements.len(),
+        Value::Object(members) => 2 + 2 * members.len(),
+    };
+    *remaining_bytes = remaining_bytes.checked_sub(own_bytes)?;
+    match value {
+        Value::Array(elements) => {
+            let depth = depth.checked_sub(1)?;
+            elements.iter().try_for_each(|element| fits(element, depth, remaining_bytes))
+        }
+        Value::Object(members) => {
+            let depth = depth.checked_sub(1)?;
+            members.iter().try_for_each(|(key, member)| {
+                if key.starts_with(RESERVED_KEY_PREFIX) {
+                    return None;
+                }
+                *remaining_bytes = remaining_bytes.checked_sub(text_len(key))?;
+                fits(member, depth, remaining_bytes)
+            })
+        }
+        _ => Some(()),
+    }
+}
+
 pub(super) fn from_value(value: &Value) -> Vec<Item<'_>> {
-    let mut items = Vec::new();
+    let mut items = buffer_pool::acquire();
     push_value(value, &mut items);
     items
 }

@@ -48,6 +48,28 @@ fn depth_counts_arrays_and_objects() {
 }
 
 #[test]
+fn a_value_is_admitted_only_if_its_text_would_be_parsed() {
+    let limits = InputLimits { bytes: 60, depth: 2 };
+    for value in [
+        json!(null),
+        json!({"a": [1, "b"], "c": -2.5}),
+        json!([[[]]]),
+        json!({"a": {"b": {}}}),
+        json!("x".repeat(9)),
+        json!("x".repeat(58)),
+        json!("x".repeat(59)),
+        json!("\u{1}".repeat(9)),
+        json!("\u{1}".repeat(10)),
+        json!({"\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}": 1}),
+        json!({"$serde_json::private::Number": "1"}),
+    ] {
+        let text = value.to_string();
+        assert!(!limits.admit(&value) || Tape::parse(&text, &limits).is_ok(), "{text}");
+    }
+    assert!(limits.admit(&json!({"a": [1]})) && limits.admit(&json!("x".repeat(9))));
+}
+
+#[test]
 fn a_key_named_twice_is_refused_at_any_depth_and_size() {
     let twice = |text: &str| {
         assert_eq!(parse(text), Err(ParseError::DuplicateKey { key: "a".into() }), "{text}")
@@ -204,4 +226,63 @@ fn what_serde_would_read_out_of_our_sight_is_refused_strictly() {
     assert!(lenient::<Either>(r#"{"at":"b"}"#).is_ok());
     assert!(strict::<Value>(r#"{"at":"b"}"#).is_err());
     assert_eq!(lenient::<Value>(r#"{"at":["b"]}"#), Ok(json!({"at": ["b"]})));
+}
+
+#[test]
+fn scalars_are_read_from_text_as_from_a_tape_or_not_at_all() {
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Scalars {
+        #[serde(default)]
+        a: Option<i64>,
+        #[serde(default)]
+        b: Option<String>,
+        #[serde(default)]
+        c: Option<f32>,
+        #[serde(default)]
+        d: Option<Option<bool>>,
+        #[serde(default)]
+        e: Option<char>,
+    }
+    // A derived visitor, as one that rejects unknown and repeated keys.
+    struct Visit;
+    impl<'t> serde::de::Visitor<'t> for Visit {
+        type Value = Scalars;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("scalars")
+        }
+        fn visit_map<A: serde::de::MapAccess<'t>>(self, map: A) -> Result<Scalars, A::Error> {
+            Scalars::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+        }
+    }
+    let limits = InputLimits { bytes: 200, depth: 1 };
+    let read = |text: &str| read_scalar_members(text, &limits, Visit);
+    for text in [
+        r#"{"a": 1, "b": "x", "c": 0.1, "d": true, "e": "é"}"#,
+        r#" {"a": -9223372036854775808, "c": 1e300} "#,
+        r#"{"a": 9223372036854775808}"#,
+        r#"{"a": 1.0}"#,
+        r#"{"a": "1"}"#,
+        r#"{"a": null, "d": null}"#,
+        r#"{"b": "\u0041\n", "c": 16777217}"#,
+        r#"{"b": "\ud800"}"#,
+        r#"{"a": 1, "a": 1}"#,
+        r#"{"a": [1]}"#,
+        r#"{"a": {"b": 1}}"#,
+        r#"{"a": 1} x"#,
+        r#"{"a": 1"#,
+        r#"{"a": -0}"#,
+        r#"{"e": "ab"}"#,
+        "{}",
+        "[]",
+        "[1]",
+        "null",
+        "",
+    ] {
+        let from_tape = Tape::parse(text, &limits).ok();
+        let from_tape = from_tape.and_then(|tape| Scalars::deserialize(tape.root()).ok());
+        assert_eq!(read(text), from_tape, "{text}");
+    }
+    let long = format!(r#"{{"b": "{}"}}"#, "x".repeat(200));
+    assert_eq!(read(&long), None);
+    assert_eq!(read_scalar_members("{}", &InputLimits { bytes: 9, depth: 0 }, Visit), None);
 }

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use toolwright_core::schema::Dialect;
 use toolwright_core::{
-    BridgeError, CallScope, Caller, ExportGateway, GatewayTools, Invoker, RegisteredTool,
-    RegistryError, ToolCall, ToolError,
+    BoxFuture, BridgeError, CallScope, ExportGateway, GatewayTools, Invoker, RegistryError,
+    ToolCall, ToolError, ToolResult,
 };
 
 use crate::catalog::CatalogCache;
-use crate::gateway::Gateway;
-use crate::gateway::found::FoundTool;
+use crate::gateway::{Gateway, ToolQuery};
 
 /// Exports `search_tools`, `call_tool` and the pinned tools to a framework, in place of all tools.
 ///
@@ -71,14 +70,16 @@ impl ExportGateway for SearchGateway {
         }
         let snapshot = tools.snapshot()?;
         let gateway = Gateway::new(|name| snapshot.find(name).is_some());
-        let (searched, catalogs) = (tools.clone(), CatalogCache::default());
-        let search = move |query: &str, limit: usize, caller: &Caller| {
-            let scope = CallScope::new().caller(caller.clone());
-            let visible: Arc<[RegisteredTool]> = match searched.list(&scope) {
-                Ok(visible) => visible.into(),
-                Err(error) => return ToolError::from(error).into(),
-            };
-            FoundTool::result(&catalogs.catalog(&visible).search(query, limit), dialect)
+        let (searched, catalogs) = (tools.clone(), Arc::new(CatalogCache::default()));
+        let search = move |query: ToolQuery| -> BoxFuture<'static, ToolResult> {
+            let visible = searched.list(&CallScope::new().caller(query.caller.clone()));
+            let catalogs = Arc::clone(&catalogs);
+            Box::pin(async move {
+                match visible {
+                    Ok(visible) => catalogs.answer(&visible.into(), &query, dialect).await,
+                    Err(error) => ToolError::from(error).into(),
+                }
+            })
         };
         let own = gateway.tools(search, Gateway::unknown_tool).map_err(RegistryError::from)?;
         let called = tools.clone();

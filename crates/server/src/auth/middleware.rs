@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use toolwright_auth::{AccessDenied, Authenticator};
@@ -14,6 +14,8 @@ use crate::auth::session_cookie::CookieSession;
 use crate::endpoint::server_state::ServerState;
 use crate::http::cookie::append_cookies;
 use crate::http::error_response::ErrorResponse;
+
+static FETCH_SITE_HEADER: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What protects a group of routes.
 #[derive(Clone)]
@@ -47,12 +49,24 @@ impl Guard {
     }
 }
 
-/// Authenticates a request and runs it; adds security headers to the response.
+/// The middleware of a router: see [`protect`].
 pub(crate) async fn authenticate(
     State(guard): State<Guard>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
+    protect(&guard, request, |request| next.run(request)).await
+}
+
+/// Authenticates a request and runs it; adds security headers to the response.
+pub(crate) async fn protect<B, F>(
+    guard: &Guard,
+    mut request: Request<B>,
+    run: impl FnOnce(Request<B>) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
     let server = &guard.server;
     let session = match guard.access {
         Access::Mcp => {
@@ -70,7 +84,8 @@ pub(crate) async fn authenticate(
             Ok(session.unwrap_or_default())
         }
     };
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let logged = tracing::enabled!(tracing::Level::DEBUG)
+        .then(|| (request.method().clone(), request.uri().path().to_owned()));
     let origin = cors::allowed_origin(&server.allowed_origins, request.headers());
     let mut set_cookie = None;
     let mut response = match session {
@@ -79,13 +94,15 @@ pub(crate) async fn authenticate(
                 set_cookie = found.set_cookie;
                 found.session
             });
-            authenticate_and_run(&guard, request, session, origin.is_some(), next).await
+            authenticate_and_run(guard, request, session, origin.is_some(), run).await
         }
         Err(error) => ErrorResponse::from(error).into_response(),
     };
     let status = response.status().as_u16();
     server.metrics.record_response(status);
-    tracing::debug!(%method, path, status, "a request is answered");
+    if let Some((method, path)) = logged {
+        tracing::debug!(%method, path, status, "a request is answered");
+    }
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -102,23 +119,30 @@ pub(crate) async fn authenticate(
 }
 
 /// Runs an authenticated request; `may_read` if its origin is allowed to read responses.
-async fn authenticate_and_run(
+async fn authenticate_and_run<B, F>(
     guard: &Guard,
-    request: Request,
+    request: Request<B>,
     session: Option<CookieSession>,
     may_read: bool,
-    next: Next,
-) -> Response {
+    run: impl FnOnce(Request<B>) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
     let (mut head, body) = request.into_parts();
     let admitted = match guard.access == Access::Monitoring && session.is_none() {
         true => guard.auth.authenticate_program(&mut head).await,
         false => guard.auth.authenticate_request(&mut head).await,
     };
-    let admitted = admitted.map(|principal| {
-        RequestContext::new(principal, Credential::new(&guard.auth, &head, session))
-    });
-    let mut request = Request::from_parts(head, body);
     let denied_status = admitted.as_ref().err().map(AccessDenied::status);
+    let context = match guard.access {
+        // The MCP server has contexts of its own.
+        Access::Mcp => None,
+        _ => Some(admitted.map(|principal| {
+            RequestContext::new(principal, Credential::new(&guard.auth, &head, session))
+        })),
+    };
+    let mut request = Request::from_parts(head, body);
     if is_cross_origin(request.method(), request.headers()) {
         let message = "a page of another origin has sent this request";
         return ErrorResponse::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
@@ -130,29 +154,29 @@ async fn authenticate_and_run(
         return answer;
     }
     let is_unauthorized = denied_status == Some(StatusCode::UNAUTHORIZED);
-    match admitted {
-        _ if guard.access == Access::Mcp => next.run(request).await,
-        Ok(context) => {
+    match context {
+        None => run(request).await,
+        Some(Ok(context)) => {
             // Handlers see a principal, not its token; long-lived connections verify the credential again by themselves.
             request.headers_mut().remove(header::AUTHORIZATION);
             request.extensions_mut().insert(context);
-            next.run(request).await
+            run(request).await
         }
-        Err(_) if is_unauthorized && guard.access == Access::Public => next.run(request).await,
-        Err(_) if is_unauthorized && let Some(page) = login_page(guard, &request) => {
+        Some(Err(_)) if is_unauthorized && guard.access == Access::Public => run(request).await,
+        Some(Err(_)) if is_unauthorized && let Some(page) = login_page(guard, &request) => {
             let headers = [
                 (header::LOCATION, page),
                 (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
             ];
             (StatusCode::SEE_OTHER, headers).into_response()
         }
-        Err(_) if is_unauthorized && guard.access == Access::Page => next.run(request).await,
-        Err(denied) => ErrorResponse::from(denied).into_response(),
+        Some(Err(_)) if is_unauthorized && guard.access == Access::Page => run(request).await,
+        Some(Err(denied)) => ErrorResponse::from(denied).into_response(),
     }
 }
 
 /// The page of the program's own login, if this request loads a page.
-fn login_page(guard: &Guard, request: &Request) -> Option<HeaderValue> {
+fn login_page<B>(guard: &Guard, request: &Request<B>) -> Option<HeaderValue> {
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let loads_page = *request.method() == Method::GET
         && accepted.is_some_and(|accepted| accepted.contains("text/html"));
@@ -162,8 +186,11 @@ fn login_page(guard: &Guard, request: &Request) -> Option<HeaderValue> {
 /// Returns true if a page of another origin has sent the request without an `Origin` header; another port of the same host
 /// is another origin, too, and shares the cookies.
 fn is_cross_origin(method: &Method, headers: &HeaderMap) -> bool {
-    let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
-    let navigates = *method == Method::GET && is("sec-fetch-mode", "navigate");
-    let elsewhere = is("sec-fetch-site", "cross-site") || is("sec-fetch-site", "same-site");
+    let Some(site) = headers.get(&FETCH_SITE_HEADER) else {
+        return false;
+    };
+    let mode = headers.get("sec-fetch-mode");
+    let navigates = *method == Method::GET && mode.is_some_and(|mode| mode == "navigate");
+    let elsewhere = site == "cross-site" || site == "same-site";
     elsewhere && !navigates && !headers.contains_key(header::ORIGIN)
 }

@@ -269,9 +269,9 @@ impl CookieSessions {
     /// # Errors
     ///
     /// When the shared state cannot be read, or the provider does not vouch for the person now.
-    pub(crate) async fn insert_authorization(
+    pub(crate) async fn insert_authorization<B>(
         &self,
-        request: &mut Request,
+        request: &mut Request<B>,
         may_rotate: bool,
     ) -> Result<Option<RequestSession>, SessionError> {
         let headers = request.headers();

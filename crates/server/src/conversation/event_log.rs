@@ -10,7 +10,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use toolwright_chat::{ChatEvent, PendingApproval};
 
-use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
+use crate::conversation::event::{
+    ConversationEvent, EndpointEvent, EventBody, LoggedEvent, PeerId, unix_millis_now,
+};
+use crate::protocols::TextKind;
 
 /// The maximum number of events in a log.
 const MAX_EVENTS: usize = 16 << 10;
@@ -47,7 +50,7 @@ pub(crate) struct EventLog {
     evicted_up_to: u64,
     /// The position of the first event of the log; positions count all events of this log, also those without a number.
     first_position: u64,
-    events: VecDeque<Arc<SequencedEvent>>,
+    events: VecDeque<Arc<LoggedEvent>>,
     bytes: usize,
     /// The running turn, or the last one.
     turn: TurnMarker,
@@ -103,6 +106,13 @@ pub(crate) struct WireEvent {
     pub(crate) to: Option<PeerId>,
 }
 
+impl From<WireEvent> for LoggedEvent {
+    fn from(wire: WireEvent) -> Self {
+        let body = EventBody::from(wire.event);
+        Self { seq: wire.seq, at: wire.at, recipient: wire.to, body }
+    }
+}
+
 /// The calls that wait for a decision.
 #[derive(Default)]
 pub(crate) struct PendingApprovals(pub(crate) Vec<PendingApproval>);
@@ -146,9 +156,10 @@ pub(crate) struct PartialStep {
 }
 
 /// The result of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogRead {
-    /// The next events.
-    Events(Vec<Arc<SequencedEvent>>),
+    /// There are events.
+    Events,
     /// There are no newer events.
     UpToDate,
     /// The next events were evicted, or the position is not one of this log.
@@ -340,9 +351,10 @@ impl EventLog {
         if !is_expected {
             return RemoteAppend::Gap;
         }
-        self.apply(&wire.event);
-        self.advance_to(wire.seq.unwrap_or(self.newest_seq));
-        self.push(SequencedEvent::at_time(wire.at, wire.seq, wire.event, wire.to));
+        let event = LoggedEvent::from(wire);
+        self.apply(&event.body);
+        self.advance_to(event.seq.unwrap_or(self.newest_seq));
+        self.push(event);
         RemoteAppend::Appended
     }
 
@@ -387,9 +399,9 @@ impl EventLog {
     pub(crate) fn state(&self) -> Option<LogState> {
         let term = self.term.filter(|_| self.source == EventSource::Own)?;
         let is_sent =
-            |event: &&Arc<SequencedEvent>| event.seq.is_some_and(|seq| seq > self.turn.seq_before);
+            |event: &&Arc<LoggedEvent>| event.seq.is_some_and(|seq| seq > self.turn.seq_before);
         let events = self.events.iter().filter(is_sent);
-        let bytes: usize = events.clone().map(|event| event.sse_frame().len()).sum();
+        let bytes: usize = events.clone().map(|event| event.size()).sum();
         let sends_events = self.turn.running
             && self.retains_after(self.turn.seq_before)
             && bytes <= MAX_STATE_BYTES;
@@ -423,7 +435,7 @@ impl EventLog {
         self.source = EventSource::OtherNode;
         for wire in state.events {
             self.newest_seq = wire.seq.unwrap_or(self.newest_seq);
-            self.push(SequencedEvent::at_time(wire.at, wire.seq, wire.event, wire.to));
+            self.push(wire.into());
         }
         self.advance_to(state.newest_seq);
         self.pending.0 = state.pending;
@@ -453,14 +465,15 @@ impl EventLog {
         &mut self,
         event: ConversationEvent,
         to: Option<PeerId>,
-    ) -> Arc<SequencedEvent> {
-        self.apply(&event);
+    ) -> Arc<LoggedEvent> {
         let is_outside_turn = matches!(
             event,
             ConversationEvent::Endpoint(
                 EndpointEvent::Peers { .. } | EndpointEvent::Withdrawn { .. }
             )
         );
+        let body = EventBody::from(event);
+        self.apply(&body);
         // The numbers of the next term belong to its holder.
         let has_number =
             self.source == EventSource::Own && !is_outside_turn && !self.has_used_up_numbers();
@@ -468,12 +481,12 @@ impl EventLog {
         if let Some(seq) = seq {
             self.advance_to(seq);
         }
-        self.push(SequencedEvent::new(seq, event, to))
+        self.push(LoggedEvent { seq, at: unix_millis_now(), recipient: to, body })
     }
 
-    fn push(&mut self, event: SequencedEvent) -> Arc<SequencedEvent> {
+    fn push(&mut self, event: LoggedEvent) -> Arc<LoggedEvent> {
         let event = Arc::new(event);
-        self.bytes += event.sse_frame().len();
+        self.bytes += event.size();
         self.events.push_back(Arc::clone(&event));
         while self.events.len() > MAX_EVENTS || self.bytes > MAX_EVENT_BYTES {
             self.evict_oldest();
@@ -483,13 +496,21 @@ impl EventLog {
 
     fn evict_oldest(&mut self) {
         if let Some(first) = self.events.pop_front() {
-            self.bytes -= first.sse_frame().len();
+            self.bytes -= first.size();
             self.evicted_up_to = self.evicted_up_to.max(first.seq.unwrap_or_default());
             self.first_position += 1;
         }
     }
 
-    fn apply(&mut self, event: &ConversationEvent) {
+    /// Updates the state that is derived from the events.
+    fn apply(&mut self, body: &EventBody) {
+        let event = match body {
+            EventBody::Text(TextKind::Text, delta) => return self.partial.text.push_str(delta),
+            EventBody::Text(TextKind::Reasoning, delta) => {
+                return self.partial.reasoning.push_str(delta);
+            }
+            EventBody::Other(event, _) => &**event,
+        };
         if event.ends_or_pauses_turn() {
             // Together with the event: a subscriber that reads it finds the turn ended.
             self.turn.running = false;
@@ -498,10 +519,6 @@ impl EventLog {
             self.pending.on_event(event);
         }
         match event {
-            ConversationEvent::Chat(ChatEvent::Text { delta }) => self.partial.text.push_str(delta),
-            ConversationEvent::Chat(ChatEvent::Reasoning { delta }) => {
-                self.partial.reasoning.push_str(delta)
-            }
             ConversationEvent::Chat(ChatEvent::Step { .. }) => {
                 self.partial = PartialStep::default()
             }
@@ -533,7 +550,7 @@ impl EventLog {
 
     fn start_turn(&mut self, turn: TurnMarker) {
         let before = self.turn.seq_before;
-        let is_older = |event: &Arc<SequencedEvent>| event.seq.is_some_and(|seq| seq <= before);
+        let is_older = |event: &Arc<LoggedEvent>| event.seq.is_some_and(|seq| seq <= before);
         for _ in 0..self.events.iter().rposition(is_older).map_or(0, |at| at + 1) {
             self.evict_oldest();
         }
@@ -558,22 +575,27 @@ impl EventLog {
         if !self.retains_after(seq) {
             return None;
         }
-        let is_read = |event: &Arc<SequencedEvent>| event.seq.is_some_and(|known| known <= seq);
+        let is_read = |event: &Arc<LoggedEvent>| event.seq.is_some_and(|known| known <= seq);
         let read = self.events.iter().rposition(is_read).map_or(0, |at| at + 1);
         Some(self.first_position + u64::try_from(read).unwrap_or(u64::MAX))
     }
 
     /// Reads at most `max` events from a position on.
-    pub(crate) fn events_from(&self, position: u64, max: usize) -> LogRead {
+    pub(crate) fn read_from(
+        &self,
+        position: u64,
+        max: usize,
+        on_event: impl FnMut(&Arc<LoggedEvent>),
+    ) -> LogRead {
         let Some(skip) = position.checked_sub(self.first_position) else {
             return LogRead::Gap;
         };
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-        let events: Vec<_> = self.events.iter().skip(skip).take(max).cloned().collect();
-        match events.is_empty() {
-            true => LogRead::UpToDate,
-            false => LogRead::Events(events),
+        if skip >= self.events.len() {
+            return LogRead::UpToDate;
         }
+        self.events.iter().skip(skip).take(max).for_each(on_event);
+        LogRead::Events
     }
 
     /// The position of the next event.
@@ -614,11 +636,19 @@ mod tests {
     }
 
     fn numbers(log: &EventLog, after: u64) -> Option<Vec<u64>> {
-        match log.events_from(log.position_after(after)?, usize::MAX) {
-            LogRead::Events(events) => Some(events.iter().filter_map(|event| event.seq).collect()),
-            LogRead::UpToDate => Some(Vec::new()),
+        let mut numbers = Vec::new();
+        let position = log.position_after(after)?;
+        match log.read_from(position, usize::MAX, |event| numbers.extend(event.seq)) {
+            LogRead::Events | LogRead::UpToDate => Some(numbers),
             LogRead::Gap => None,
         }
+    }
+
+    /// The number of events from a position on.
+    fn count_from(log: &EventLog, position: u64) -> usize {
+        let mut count = 0;
+        log.read_from(position, usize::MAX, |_| count += 1);
+        count
     }
 
     fn held_log(term: u64) -> EventLog {
@@ -800,9 +830,7 @@ mod tests {
         log.append(text("a"), None);
         assert_eq!(log.newest_seq(), newest);
         assert_eq!(numbers(&log, newest), Some(Vec::new()));
-        assert!(
-            matches!(log.events_from(position, 9), LogRead::Events(events) if events.len() == 2)
-        );
+        assert_eq!(count_from(&log, position), 2);
     }
 
     #[test]
@@ -815,9 +843,7 @@ mod tests {
         let position = log.next_position();
         assert_eq!(log.append(text("b"), None).seq, None);
         // A client that is connected goes on, and one that reconnects reads a snapshot: it may have the second event, or not.
-        assert!(
-            matches!(log.events_from(position, 9), LogRead::Events(events) if events.len() == 1)
-        );
+        assert_eq!(count_from(&log, position), 1);
         assert_eq!(numbers(&log, last), None);
         log.end_term();
         assert_eq!(numbers(&log, last), None);
@@ -865,7 +891,7 @@ mod tests {
         let position = log.next_position();
         log.clear();
         assert_eq!(numbers(&log, newest), None);
-        assert!(matches!(log.events_from(position, 1), LogRead::Gap));
+        assert_eq!(log.read_from(position, 1, |_| {}), LogRead::Gap);
         assert_eq!(numbers(&log, log.newest_seq()), Some(Vec::new()));
     }
 }

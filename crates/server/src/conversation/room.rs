@@ -19,9 +19,7 @@ use toolwright_core::CancellationToken;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::cluster::node_message::NodeMessage;
 use crate::conversation::cluster::room_link::RoomLink;
-use crate::conversation::event::{
-    ConversationEvent, EndpointEvent, PeerId, SequencedEvent, unix_millis_now,
-};
+use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, unix_millis_now};
 use crate::conversation::event_log::{EventLog, EventSource, PartialStep};
 use crate::conversation::presence::Participant;
 use crate::conversation::room_command::{CommandKind, RoomCommand};
@@ -178,11 +176,7 @@ impl Room {
     }
 
     /// Publishes an event to all subscribers, or to one peer.
-    pub(crate) fn publish(
-        &self,
-        event: impl Into<ConversationEvent>,
-        to: Option<PeerId>,
-    ) -> Arc<SequencedEvent> {
+    pub(crate) fn publish(&self, event: impl Into<ConversationEvent>, to: Option<PeerId>) {
         let event = event.into();
         let is_local = matches!(
             event,
@@ -197,15 +191,14 @@ impl Room {
         self.update_log(|log| {
             if is_of_turn && log.source() != EventSource::Own {
                 // The lease is lost, and another node goes on with the turn.
-                return Arc::new(SequencedEvent::new(None, event, to));
+                return;
             }
-            let sequenced = log.append(event, to);
+            let logged = log.append(event, to);
             // Under the lock, so that the messages are in the order of the events.
             if self.link.is_some() && !is_local {
-                self.send_to_nodes(&NodeMessage::Event(Box::new(sequenced.to_wire())));
+                self.send_to_nodes(&NodeMessage::Event(Box::new(logged.to_wire())));
             }
-            sequenced
-        })
+        });
     }
 
     /// Changes the event log, and wakes its subscribers.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::conversation::event::{PeerId, SequencedEvent};
+use crate::conversation::event::{LoggedEvent, PeerId};
 use crate::conversation::event_log::LogRead;
 use crate::conversation::room::{ConversationSnapshot, Room};
 
@@ -28,7 +28,7 @@ pub(crate) struct Subscriber {
     /// The id of the conversation in snapshots; by default the owner's.
     client_id: Option<String>,
     ignores_recipient: bool,
-    buffered: VecDeque<Arc<SequencedEvent>>,
+    buffered: VecDeque<Arc<LoggedEvent>>,
     next_position: watch::Receiver<u64>,
     ended: bool,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Subscriber {
 /// What a subscriber receives.
 pub(crate) enum Delivery {
     /// The next event.
-    Event(Arc<SequencedEvent>),
+    Event(Arc<LoggedEvent>),
     /// A snapshot, in place of events that were evicted.
     Snapshot(Box<ConversationSnapshot>),
     /// The server shuts down.
@@ -79,31 +79,13 @@ impl Subscriber {
             if self.ended {
                 return None;
             }
-            if let Some(event) = self.buffered.pop_front() {
-                if self.ignores_recipient || event.is_visible_to(self.peer.as_ref()) {
-                    return Some(Delivery::Event(event));
-                }
-                continue;
+            if let Some(event) = self.pop_buffered() {
+                return Some(Delivery::Event(event));
             }
             // Before reading, so that an event in between is not missed.
             self.next_position.mark_unchanged();
-            if let Some(after) = self.after.take() {
-                self.position = self.room.event_log().position_after(after);
-            }
-            let read = match self.position {
-                Some(position) => self.room.event_log().events_from(position, BATCH_SIZE),
-                None => LogRead::Gap,
-            };
-            match read {
-                LogRead::Events(events) => {
-                    let begin = self.position.unwrap_or_default();
-                    let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
-                    self.position = Some(begin + count);
-                    let new = (begin..).zip(events).filter(|(position, event)| {
-                        event.seq.is_some() || *position >= self.unnumbered_from
-                    });
-                    self.buffered.extend(new.map(|(_, event)| event));
-                }
+            match self.read_log() {
+                LogRead::Events => {}
                 LogRead::Gap => {
                     let Ok(mut snapshot) = self.room.snapshot().await else {
                         self.ended = true;
@@ -133,6 +115,55 @@ impl Subscriber {
                 }
             }
         }
+    }
+}
+
+impl Subscriber {
+    /// Returns the next event if it is available; `None` if [`next`](Self::next) has to wait, or has something else.
+    pub(crate) fn next_available(&mut self) -> Option<Arc<LoggedEvent>> {
+        loop {
+            if self.ended {
+                return None;
+            }
+            if let Some(event) = self.pop_buffered() {
+                return Some(event);
+            }
+            if self.read_log() != LogRead::Events {
+                return None;
+            }
+        }
+    }
+
+    /// Takes the next buffered event that this subscriber receives.
+    fn pop_buffered(&mut self) -> Option<Arc<LoggedEvent>> {
+        while let Some(event) = self.buffered.pop_front() {
+            if self.ignores_recipient || event.is_visible_to(self.peer.as_ref()) {
+                return Some(event);
+            }
+        }
+        None
+    }
+
+    /// Reads the next events of the log into the buffer.
+    fn read_log(&mut self) -> LogRead {
+        let log = self.room.event_log();
+        if let Some(after) = self.after.take() {
+            self.position = log.position_after(after);
+        }
+        let Some(begin) = self.position else {
+            return LogRead::Gap;
+        };
+        let is_new =
+            |position, event: &LoggedEvent| event.seq.is_some() || position >= self.unnumbered_from;
+        let mut next = begin;
+        let read = log.read_from(begin, BATCH_SIZE, |event| {
+            if is_new(next, event) {
+                self.buffered.push_back(Arc::clone(event));
+            }
+            next += 1;
+        });
+        self.position = Some(next);
+        read
     }
 }
 

@@ -18,6 +18,9 @@ use crate::endpoint::{ASSISTANT_PATH, EndpointRuntime};
 use crate::protocols::native::{conversation_list, management};
 use crate::protocols::{ag_ui, ai_sdk, native, openai};
 
+/// The path of the MCP server.
+pub(crate) const MCP_PATH: &str = "/mcp";
+
 /// A part of a server that [`ServerBuilder::mount`](crate::ServerBuilder::mount) adds to its router.
 ///
 /// A part offers a tool or prompt only if every mounted endpoint does, whenever the tool was added. A part with a selection of
@@ -304,10 +307,10 @@ fn openai_routes(state: &ApiState) -> Vec<Routes> {
 }
 
 fn mcp_routes(server: &Arc<ServerState>) -> Vec<Routes> {
-    let nested = |mcp| Router::new().nest("/mcp", toolwright_mcp::McpServer::router(mcp));
+    let nested = |mcp| Router::new().nest(MCP_PATH, toolwright_mcp::McpServer::router(mcp));
     let routers = server.mcp.iter().map(nested);
     routers
-        .map(|router| Routes::from_router(Access::Mcp, router, vec!["/mcp".to_owned()]))
+        .map(|router| Routes::from_router(Access::Mcp, router, vec![MCP_PATH.to_owned()]))
         .collect()
 }
 

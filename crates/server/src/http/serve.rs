@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::{BoxError, Router};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -17,9 +17,11 @@ use toolwright_mcp::__internal::{accept_connections, serve_http1};
 use toolwright_mcp::McpServer;
 use tower::ServiceExt as _;
 
+use crate::auth::middleware::{Access, Guard, protect};
 use crate::endpoint::server_state::ServerState;
 use crate::http;
 use crate::http::error_response::ErrorResponse;
+use crate::http::mount::MCP_PATH;
 use crate::http::write_timeout::WriteTimeoutStream;
 use crate::server::Server;
 
@@ -104,12 +106,8 @@ impl Server {
     ) -> impl Future<Output = ()> + Send + use<> {
         let state = Arc::clone(&self.state);
         let stream = WriteTimeoutStream::new(stream, state.limits.write_timeout);
-        let respond = {
-            let state = Arc::clone(&state);
-            move |request: Request<_>| {
-                respond(Arc::clone(&state), router.clone(), request.map(Body::new))
-            }
-        };
+        let routes = Arc::new(ConnectionRoutes::new(&state, router));
+        let respond = move |request| Arc::clone(&routes).respond(request);
         state.metrics.open_connections.inc();
         async move {
             let (limits, mut shutdown) = (&state.limits, state.shutdown.clone());
@@ -146,24 +144,57 @@ impl Server {
     }
 }
 
-/// Answers a request. Its connection is closed if the server drains, so that the client's next request goes elsewhere.
-async fn respond(state: Arc<ServerState>, router: Router, request: Request) -> Response {
-    if !state.draining.is_cancelled() {
-        let Ok(response) = router.oneshot(request).await;
-        return response;
+/// What responds to the requests of a connection.
+struct ConnectionRoutes {
+    state: Arc<ServerState>,
+    router: Router,
+    /// What protects the MCP server; `None` if it is not mounted.
+    mcp_guard: Option<Guard>,
+}
+
+impl ConnectionRoutes {
+    fn new(state: &Arc<ServerState>, router: Router) -> Self {
+        let mcp_guard = state
+            .mcp
+            .as_ref()
+            .map(|mcp| Guard { access: Access::Mcp, ..Guard::new(state, mcp.authenticator()) });
+        Self { state: Arc::clone(state), router, mcp_guard }
     }
-    let path = request.uri().path();
-    let is_check = path.ends_with("/readyz") || path.ends_with("/healthz");
-    let mut response = match state.shutdown.is_cancelled() && !is_check {
-        // There is no time left to do it.
-        true => ErrorResponse::ending().into_response(),
-        false => {
-            let Ok(response) = router.oneshot(request).await;
-            response
+
+    /// Responds to a request. Its connection is closed if the server drains, so that the client's next request goes elsewhere.
+    async fn respond<B>(self: Arc<Self>, request: Request<B>) -> Response
+    where
+        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
+        let state = &self.state;
+        if !state.draining.is_cancelled() {
+            return self.route(request).await;
         }
-    };
-    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        let path = request.uri().path();
+        let is_check = path.ends_with("/readyz") || path.ends_with("/healthz");
+        let mut response = match state.shutdown.is_cancelled() && !is_check {
+            // There is no time left to do it.
+            true => ErrorResponse::ending().into_response(),
+            false => self.route(request).await,
+        };
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
     }
-    response
+
+    /// Hands a request to the MCP server or, for other paths, to the router. The router has a route to the MCP server, too, for
+    /// programs that nest it; its layers would take longer than a short call.
+    async fn route<B>(&self, request: Request<B>) -> Response
+    where
+        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
+        if let (Some(mcp), Some(guard)) = (&self.state.mcp, &self.mcp_guard)
+            && request.uri().path() == MCP_PATH
+        {
+            return protect(guard, request, |request| mcp.handle(request)).await;
+        }
+        let Ok(response) = self.router.clone().oneshot(request.map(Body::new)).await;
+        response
+    }
 }

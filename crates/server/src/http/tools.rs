@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_core::{RegisteredTool, ToolCall};
 use toolwright_schema::Dialect;
+use toolwright_search::ToolEmbeddings;
 
 use super::{ApiState, body, json_response as answer};
 use crate::auth::request_context::RequestContext;
@@ -55,10 +56,10 @@ pub(super) async fn list_tools(
     }
     // Only the caller's own tools are indexed: no other can be found, and none influences a score.
     let tools: Arc<[RegisteredTool]> = tools.into();
-    let catalog = state.server.tool_catalogs.catalog(&tools);
-    let found = catalog.search_scored(question, limit);
-    let found: Vec<Value> =
-        found.into_iter().map(|(tool, score)| scored_json(tool, score)).collect();
+    let embeddings = context.invoker().state::<ToolEmbeddings>();
+    let catalogs = &state.server.tool_catalogs;
+    let found = catalogs.search(&tools, question, limit, embeddings.as_deref()).await;
+    let found: Vec<Value> = found.iter().map(|(tool, score)| scored_json(tool, *score)).collect();
     answer(StatusCode::OK, &found)
 }
 

@@ -9,14 +9,13 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::Bytes;
 use futures::stream;
-use serde_json::Value;
 use toolwright_chat::{ApprovalResponse, ApprovalVerdict, PendingApproval, StoreError, TailEnd};
 use toolwright_core::{CallId, Role};
 use toolwright_schema::redact;
 
 use self::input::{ResumeEntry, RunAgentInput};
 use super::turn_stream::ProtocolStream;
-use super::{ai_sdk, sse};
+use super::{Messages, ai_sdk, sse};
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::access::{OpenConversation, Operation};
 use crate::conversation::room::Room;
@@ -45,7 +44,9 @@ pub(crate) async fn run(
     match start_run(endpoint, context, &input).await {
         Ok(response) => Ok(response),
         Err(RunError::Protocol { code, message }) => {
-            Ok(complete_stream_response(&[run_error_event(code, &message)]))
+            let mut events = Messages::default();
+            events.push(run_error_event(code, &message));
+            Ok(complete_stream_response(events))
         }
         Err(RunError::Http(error)) => Err(error),
     }
@@ -220,12 +221,13 @@ async fn replay_thread(
             let ended = conversation.wait_ended(&context);
             Ok(sse::stream_response(stream, endpoint, None, context, ended, []))
         }
-        false => Ok(complete_stream_response(&encoder.encode_idle_thread())),
+        false => Ok(complete_stream_response(encoder.encode_idle_thread())),
     }
 }
 
 /// A stream of these events only.
-fn complete_stream_response(events: &[Value]) -> Response {
-    let frames = events.iter().map(|event| Bytes::from(format!("data: {event}\n\n")));
-    sse::sse_response(stream::iter(frames.collect::<Vec<_>>()), [])
+fn complete_stream_response(mut events: Messages) -> Response {
+    let mut frames = Vec::new();
+    events.move_frames(&mut frames);
+    sse::sse_response(stream::iter([Bytes::from(frames)]), [])
 }

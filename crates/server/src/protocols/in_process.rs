@@ -53,7 +53,8 @@ impl Server {
                 let mut subscriber = subscriber?;
                 match subscriber.next().await? {
                     Delivery::Event(event) => {
-                        let last = event.event.ends_or_pauses_turn();
+                        let last = event.body.ends_or_pauses_turn();
+                        let event = Arc::new(event.to_sequenced());
                         Some((event, (!last).then_some(subscriber)))
                     }
                     Delivery::Snapshot(_) | Delivery::Shutdown => None,

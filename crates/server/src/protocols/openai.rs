@@ -72,7 +72,7 @@ async fn buffered_response(
 ) -> Result<Response, OpenAiError> {
     let mut chunks = Vec::new();
     while let Some(chunk) = stream.next().await {
-        chunks.push(chunk);
+        chunks.extend(serde_json::from_str::<Value>(&chunk).ok());
     }
     match merge_chunks(chunks) {
         Ok(whole) => Ok(answer(StatusCode::OK, &whole)?),

@@ -6,9 +6,9 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
-use futures::FutureExt as _;
+use bytes::Bytes;
 use futures::stream::{self, Stream, StreamExt as _};
+use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::auth::request_context::RequestContext;
@@ -17,10 +17,29 @@ use crate::endpoint::EndpointRuntime;
 /// Events that are available at once are written together, up to this size in bytes.
 const MAX_WRITE_BYTES: usize = 16 << 10;
 
-/// Encoded server-sent events of one response, each as the frame to write.
+/// Enough for most events.
+const EVENT_BYTES: usize = 256;
+
+/// What surrounds the data of a server-sent event.
+pub(crate) const DATA_START: &[u8] = b"data: ";
+pub(crate) const DATA_END: &[u8] = b"\n\n";
+
+/// Appends the data of a server-sent event, and ends the event.
+pub(crate) fn write_data(out: &mut Vec<u8>, data: &impl Serialize) {
+    out.extend_from_slice(DATA_START);
+    // Events always serialize; if not, an empty one is better than a panic that ends the turn.
+    let _ = serde_json::to_writer(&mut *out, data);
+    out.extend_from_slice(DATA_END);
+}
+
+/// The server-sent events of one response, which are encoded into the bytes to write.
 pub(crate) trait FrameSource: Send + 'static {
-    /// Waits for the next event, encoded; `None` after the last one. A call that is dropped must lose no event.
-    fn next_frame(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
+    /// Waits for the next event, and appends its frames; returns false after the last one. A call that is dropped must lose no
+    /// event.
+    fn write_next(&mut self, out: &mut Vec<u8>) -> impl Future<Output = bool> + Send;
+
+    /// Appends the frames of the next event if it is available; otherwise returns false.
+    fn write_available(&mut self, out: &mut Vec<u8>) -> bool;
 }
 
 /// Streams events until the source ends, no event came for `idle_timeout`, the credential is no longer valid, or `ended`
@@ -62,21 +81,12 @@ pub(crate) fn stream_response<const N: usize>(
 
 /// Waits for an event, and returns it with those that are available already, as one write.
 async fn next_frames(source: &mut impl FrameSource) -> Option<Bytes> {
-    let first = source.next_frame().await?;
-    let mut frames = BytesMut::new();
-    while first.len().max(frames.len()) < MAX_WRITE_BYTES
-        && let Some(Some(next)) = source.next_frame().now_or_never()
-    {
-        if frames.is_empty() {
-            frames.extend_from_slice(&first);
-        }
-        frames.extend_from_slice(&next);
+    let mut frames = Vec::with_capacity(EVENT_BYTES);
+    if !source.write_next(&mut frames).await {
+        return None;
     }
-    // Mostly there is one event, which needs no copy.
-    Some(match frames.is_empty() {
-        true => first,
-        false => frames.freeze(),
-    })
+    while frames.len() < MAX_WRITE_BYTES && source.write_available(&mut frames) {}
+    Some(frames.into())
 }
 
 /// An event stream response that proxies neither buffer nor cache.

@@ -2,20 +2,21 @@
 
 use std::collections::VecDeque;
 
-use bytes::Bytes;
-use serde_json::Value;
 use tokio_util::sync::DropGuard;
 
-use crate::conversation::event::{ConversationEvent, EndpointEvent};
+use crate::conversation::event::{EndpointEvent, EventBody};
 use crate::conversation::subscriber::{Delivery, Subscriber};
-use crate::protocols::EventEncoder;
 use crate::protocols::sse::FrameSource;
+use crate::protocols::{EventEncoder, Messages};
 
 /// The messages of a turn in a client protocol.
 pub(crate) struct ProtocolStream<T> {
     subscriber: Subscriber,
     encoder: T,
-    pending_parts: VecDeque<Value>,
+    /// The messages that were not taken yet.
+    messages: Messages,
+    /// The same as JSON, for a client that takes one at a time.
+    pending_json: VecDeque<String>,
     finished: bool,
     /// True once the encoder's terminator was sent.
     terminated: bool,
@@ -24,10 +25,13 @@ pub(crate) struct ProtocolStream<T> {
 
 impl<T: EventEncoder> ProtocolStream<T> {
     pub(crate) fn new(subscriber: Subscriber, mut encoder: T) -> Self {
+        let mut messages = Messages::default();
+        encoder.start(&mut messages);
         Self {
-            pending_parts: encoder.start().into(),
             subscriber,
             encoder,
+            messages,
+            pending_json: VecDeque::new(),
             finished: false,
             terminated: false,
             cancel_on_drop: None,
@@ -40,41 +44,74 @@ impl<T: EventEncoder> ProtocolStream<T> {
         self
     }
 
-    /// The next message; `None` after the last one.
-    pub(crate) async fn next(&mut self) -> Option<Value> {
+    /// The JSON of the next message; `None` after the last one.
+    pub(crate) async fn next(&mut self) -> Option<String> {
         loop {
-            if let Some(part) = self.pending_parts.pop_front() {
-                return Some(part);
+            if let Some(json) = self.pending_json.pop_front() {
+                return Some(json);
             }
-            if self.finished {
+            if !self.wait_for_messages().await {
                 return None;
             }
+            self.pending_json.extend(self.messages.take_json());
+        }
+    }
+
+    /// Waits until there are messages; returns false after the last ones.
+    async fn wait_for_messages(&mut self) -> bool {
+        while self.messages.is_empty() {
+            if self.finished {
+                return false;
+            }
             match self.subscriber.next().await {
-                Some(Delivery::Event(event)) => self.on_event(&event.event),
-                Some(Delivery::Shutdown) => self.on_event(&EndpointEvent::shutdown().into()),
+                Some(Delivery::Event(event)) => self.on_event(&event.body),
+                Some(Delivery::Shutdown) => self.on_endpoint_event(EndpointEvent::shutdown()),
                 // These protocols cannot continue a turn in the middle from a snapshot.
                 Some(Delivery::Snapshot(_)) | None => {
                     let kind = "gone".to_owned();
                     let message = "the rest of the turn is gone: read the conversation".to_owned();
-                    self.on_event(&EndpointEvent::Error { kind, message }.into());
+                    self.on_endpoint_event(EndpointEvent::Error { kind, message });
                 }
             }
         }
+        true
     }
 
-    fn on_event(&mut self, event: &ConversationEvent) {
+    fn on_endpoint_event(&mut self, event: EndpointEvent) {
+        self.finished = true;
+        self.encoder.on_endpoint_event(&event, &mut self.messages);
+    }
+
+    fn on_event(&mut self, event: &EventBody) {
         self.finished = event.ends_or_pauses_turn();
-        self.pending_parts.extend(self.encoder.on_event(event));
+        self.encoder.on_event(event, &mut self.messages);
     }
 }
 
 impl<T: EventEncoder> FrameSource for ProtocolStream<T> {
-    async fn next_frame(&mut self) -> Option<Bytes> {
-        if let Some(part) = self.next().await {
-            return Some(format!("data: {part}\n\n").into());
+    async fn write_next(&mut self, out: &mut Vec<u8>) -> bool {
+        if self.wait_for_messages().await {
+            self.messages.move_frames(out);
+            return true;
         }
         let first = !std::mem::replace(&mut self.terminated, true);
-        let terminator = self.encoder.terminator().filter(|_| first)?;
-        Some(format!("data: {terminator}\n\n").into())
+        let terminator = self.encoder.terminator().filter(|_| first);
+        if let Some(terminator) = terminator {
+            out.extend_from_slice(format!("data: {terminator}\n\n").as_bytes());
+        }
+        terminator.is_some()
+    }
+
+    fn write_available(&mut self, out: &mut Vec<u8>) -> bool {
+        while !self.finished
+            && let Some(event) = self.subscriber.next_available()
+        {
+            self.on_event(&event.body);
+            if !self.messages.is_empty() {
+                self.messages.move_frames(out);
+                return true;
+            }
+        }
+        false
     }
 }

@@ -90,6 +90,11 @@ impl Quotas {
         QuotaUsage::read(&*self.shared, &self.settings, subject, &account.roles).await
     }
 
+    /// Returns true if a person may have a limit for calls of MCP clients.
+    pub(crate) fn limits_calls(&self) -> bool {
+        self.in_use.messages_per_minute.is_some()
+    }
+
     /// Returns the function that counts the calls of MCP clients.
     pub(crate) fn call_limit(
         quotas: &Arc<Self>,
@@ -157,7 +162,7 @@ impl Quotas {
         account: &QuotaAccount,
         round: Option<&str>,
     ) -> Result<(), ErrorResponse> {
-        if self.in_use.messages_per_minute.is_none() {
+        if !self.limits_calls() {
             return Ok(());
         }
         if let Some(round) = round {

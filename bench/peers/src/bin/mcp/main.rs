@@ -14,18 +14,24 @@ mod serve;
 mod servers;
 mod workload;
 
+use std::process::ExitCode;
+
 use tokio::runtime::Builder;
 
-use crate::servers::{BENCHMARKED_SERVERS, BenchmarkedServer, Transport};
+use crate::servers::{APP_TOOLS_VARIABLE, BENCHMARKED_SERVERS, BenchmarkedServer, Transport};
 use crate::workload::WORKLOADS;
 
-fn main() {
+fn main() -> ExitCode {
+    if let Ok(tools) = std::env::var(APP_TOOLS_VARIABLE) {
+        return serve::run_app(tools.parse().unwrap());
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let ["serve", name, way, load] = words[..] {
         let (way, load) = (Transport::named(way), workload::find_workload(load));
         let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
-        return runtime.block_on(serve::serve(name, way, load));
+        runtime.block_on(serve::serve(name, way, load));
+        return ExitCode::SUCCESS;
     }
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let contenders = select_by_name(&BENCHMARKED_SERVERS, &words, |it| it.name);
@@ -37,6 +43,7 @@ fn main() {
             println!("{}", report::format_table(*way, load, &rows));
         }
     }
+    ExitCode::SUCCESS
 }
 
 /// Those that are named; all of them when none is.

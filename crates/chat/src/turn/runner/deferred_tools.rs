@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use toolwright_core::schema::{Dialect, fold_name};
 use toolwright_core::{
-    Arguments, CallScope, ErrorKind, Invoker, Outcome, RegisteredTool, ToolCall, ToolName,
-    ToolResult, json,
+    Arguments, BoxFuture, CallScope, ErrorKind, Invoker, Outcome, RegisteredTool, ToolCall,
+    ToolName, ToolResult, json,
 };
-use toolwright_search::{CatalogCache, FoundTool, Gateway, tool_named};
+use toolwright_search::{CatalogCache, FoundTool, Gateway, ToolQuery, tool_named};
 
 use crate::chat::tool_search::{ToolSearchMode, fits_deferred};
 use crate::chat::turn_request::TurnRequest;
@@ -67,6 +67,9 @@ impl DeferredTools {
         tools: &Arc<[RegisteredTool]>,
     ) -> Result<Option<Self>, ChatError> {
         let options = &request.options;
+        if options.tool_search.mode == ToolSearchMode::Off {
+            return Ok(None);
+        }
         let dialect = options.model.tool_dialect();
         let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
         let gateway = Gateway::new(|name| snapshot.find(name).is_some());
@@ -109,7 +112,12 @@ impl DeferredTools {
             window: options.window,
         });
         let (searched, called) = (Arc::clone(&catalog), Arc::clone(&catalog));
-        let search = move |query: &str, limit| searched.search(query, limit);
+        let search = move |query: ToolQuery| -> BoxFuture<'static, ToolResult> {
+            let searched = Arc::clone(&searched);
+            Box::pin(async move {
+                searched.catalogs.answer(&searched.searched, &query, searched.dialect).await
+            })
+        };
         let reject = move |name: &str| called.reject(name);
         let own = gateway.invoker(invoker, search, reject).map_err(ChatError::tools)?;
         // First, so that they are not among those that a provider with a limit does not get.
@@ -196,11 +204,6 @@ impl DeferredTools {
 }
 
 impl SearchedTools {
-    fn search(&self, query: &str, limit: usize) -> ToolResult {
-        let catalog = self.catalogs.catalog(&self.searched);
-        FoundTool::result(&catalog.search(query, limit), self.dialect)
-    }
-
     /// Returns the tool of a name, if the model may call it.
     fn look_up(&self, name: &str) -> Lookup<'_> {
         let Some(tool) = tool_named(&self.tools, name) else {

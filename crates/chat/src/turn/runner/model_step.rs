@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::coop::consume_budget;
 use tokio::time::sleep;
 use toolwright_core::schema::canonical_json;
-use toolwright_core::{CallId, Content, ToolCall, ToolName};
+use toolwright_core::{Arguments, CallId, Content, ToolCall, ToolName};
 use tracing::Instrument as _;
 
 use super::TurnRunner;
@@ -206,7 +206,7 @@ impl TurnRunner {
             ItemKind::Call { call } => Some(self.call_metadata(call)),
             ItemKind::HostedApproval { arguments, .. } => {
                 let (id, name) = item.kind.call_id_and_name()?;
-                let digest = call_digest(name.as_str(), arguments);
+                let digest = call_digest(name.as_str(), &arguments.as_str().into());
                 Some(CallMetadata::new(id, name, digest))
             }
             _ => None,
@@ -217,7 +217,7 @@ impl TurnRunner {
         let snapshot = self.invoker_of(call).snapshot().ok();
         let entry = snapshot.as_deref().and_then(|snapshot| snapshot.find(call.name.as_str()));
         let name = entry.map_or(&call.name, |entry| &entry.spec().name);
-        let digest = call_digest(name.as_str(), call.arguments.as_str());
+        let digest = call_digest(name.as_str(), &call.arguments);
         let mut metadata = CallMetadata::new(call.id.clone(), ToolName::clone(name), digest);
         if let Some(entry) = entry {
             metadata.read_only = entry.spec().hints.read_only == Some(true);
@@ -340,10 +340,14 @@ fn is_call_of(item: &Item, is_tool: impl Fn(&str) -> bool) -> bool {
 }
 
 /// Returns a digest of a call: the same for one tool and equal arguments, whatever their formatting.
-fn call_digest(tool: &str, arguments: &str) -> String {
-    let arguments = match serde_json::from_str(arguments) {
-        Ok(value) => canonical_json(&value).to_string(),
-        Err(_) => arguments.to_owned(),
+fn call_digest(tool: &str, arguments: &Arguments) -> String {
+    let arguments = match arguments.as_value() {
+        Some(value) => canonical_json(value).to_string(),
+        // Of text that no tool accepts, such as that with a key twice.
+        None => match serde_json::from_str(arguments.as_str()) {
+            Ok(value) => canonical_json(&value).to_string(),
+            Err(_) => arguments.to_string(),
+        },
     };
     HEXLOWER.encode(&Sha256::digest(format!("{tool}\n{arguments}")))
 }

@@ -3,28 +3,37 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolwright_core::wire::{self, ToolDefinition};
 use toolwright_core::{RegisteredTool, Snapshot};
-use toolwright_search::{ToolIndex, ToolMatch};
+use toolwright_search::{CatalogCache, ToolEmbeddings, ToolIndex};
 
 use crate::cli_error::CliError;
 use crate::terminal::input::read_file_or_stdin;
 use crate::terminal::output;
 
-/// Searches the tools that are linked or attached.
-pub(super) fn search_snapshot(
+/// Searches the tools that are linked or attached, also by meaning if the settings name a model for that.
+pub(super) async fn search_snapshot(
     snapshot: &Snapshot,
+    embeddings: Option<&ToolEmbeddings>,
     question: &str,
     limit: u16,
     json: bool,
 ) -> Result<(), CliError> {
-    let found = ToolIndex::new(snapshot.iter()).search(question, usize::from(limit));
+    let tools: Arc<[RegisteredTool]> = snapshot.iter().cloned().collect();
+    let catalogs = CatalogCache::default();
+    if let Some(embeddings) = embeddings {
+        catalogs.embed(&tools, embeddings).await;
+    }
+    let found = catalogs.search(&tools, question, usize::from(limit), embeddings).await;
     let description = |name: &str| {
         let spec = snapshot.get(name).map(RegisteredTool::spec);
         spec.map_or("", |spec| spec.description.as_str())
     };
+    let found: Vec<_> =
+        found.iter().map(|(tool, score)| (tool.spec().name.as_str(), *score)).collect();
     print_matches(&found, description, json)
 }
 
@@ -57,6 +66,7 @@ pub(super) fn search_file(
         return Err(CliError::failure(format!("{source}: no definition of a tool to search")));
     }
     let found = index.search(question, usize::from(limit));
+    let found: Vec<_> = found.iter().map(|found| (&*found.name, found.score)).collect();
     let description =
         |name: &str| definitions.get(name).map_or("", |definition| definition.description.as_str());
     print_matches(&found, description, json)?;
@@ -64,23 +74,23 @@ pub(super) fn search_file(
 }
 
 fn print_matches<'d>(
-    found: &[ToolMatch],
+    found: &[(&str, f32)],
     description: impl Fn(&str) -> &'d str,
     json: bool,
 ) -> Result<(), CliError> {
     if json {
         let found: Vec<Value> =
-            found.iter().map(|found| json!({"name": &*found.name, "score": found.score})).collect();
+            found.iter().map(|(name, score)| json!({"name": name, "score": score})).collect();
         return output::print_json(&found);
     }
     if found.is_empty() {
         output::print_stderr("no tool matches; use other words, or `tools list` for all\n");
         return Ok(());
     }
-    let width = found.iter().map(|found| found.name.chars().count()).max().unwrap_or_default();
-    let lines = found.iter().map(|found| {
-        let first = description(&found.name).lines().next().unwrap_or_default();
-        let line = format!("{:6.2}  {:width$}  {first}", found.score, &*found.name);
+    let width = found.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    let lines = found.iter().map(|(name, score)| {
+        let first = description(name).lines().next().unwrap_or_default();
+        let line = format!("{score:6.2}  {name:width$}  {first}");
         format!("{}\n", line.trim_end())
     });
     output::print_text(&lines.collect::<String>())

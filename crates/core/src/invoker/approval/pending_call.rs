@@ -25,8 +25,9 @@ impl Invoker {
         let run = RunState::default();
         let cx = self.call_context(scope, call, &snapshot, &run);
         let (limits, coerce) = (&self.0.options.argument_limits, self.0.options.coerce);
-        let text = call.arguments.as_str();
-        let validated = arguments::validate(tool, text, &cx, limits, coerce).ok()?;
+        // Keeps the value for the call, which runs after the decision.
+        call.arguments.as_value();
+        let validated = arguments::validate(tool, &call.arguments, &cx, limits, coerce).ok()?;
         Some(PendingCall {
             call: call.clone(),
             tool: Arc::clone(&tool.spec),
@@ -57,6 +58,7 @@ impl Invoker {
             bundle: "".into(),
             tags: Vec::new(),
             questions: Vec::new(),
+            custom_format: None,
         };
         let arguments = serde_json::from_str(call.arguments.as_str());
         PendingCall {

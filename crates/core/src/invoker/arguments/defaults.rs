@@ -25,7 +25,7 @@ pub(super) fn fill_defaults<'e>(
 ) -> FilledDefaults<'e> {
     let input = &tool.spec.input;
     let (mut names, mut unfilled) = (Vec::new(), Vec::new());
-    for (name, default) in &tool.tool.0.defaults {
+    for (name, default) in tool.tool.0.defaults.iter() {
         let absent = match arguments.get(name) {
             None => has_param(input, name),
             // `null` means the default, unless the parameter accepts `null`.

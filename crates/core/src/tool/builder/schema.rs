@@ -25,7 +25,10 @@ pub(super) fn require_object(schema: &Value, tool: impl Fn() -> String) -> Resul
 }
 
 /// Returns the schema with examples of the arguments; the error is what is wrong with the first invalid one.
-pub(super) fn with_examples(schema: &Schema, examples: Vec<Value>) -> Result<Schema, String> {
+pub(in crate::tool) fn with_examples(
+    schema: &Schema,
+    examples: Vec<Value>,
+) -> Result<Schema, String> {
     for example in &examples {
         if let Some(violation) = schema.violations(example).first() {
             return Err(format!("{example} does not satisfy the schema: {violation}"));

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::schemas::INPUT_SCHEMA_KEYS;
+use crate::tool::custom_format::CustomToolFormat;
 
 /// The parameter that has the text.
 const PARAMETER: &str = "input";
@@ -13,7 +14,9 @@ pub(super) const NOTE: &str = "a custom tool: its text is the parameter `input`"
 /// Rewrites a custom tool as a function; `None` if the entry is not one.
 ///
 /// In Chat Completions its definition is below `custom`. Anthropic has the same type for tools with a schema.
-pub(super) fn as_function(entry: &Map<String, Value>) -> Option<Map<String, Value>> {
+pub(super) fn as_function(
+    entry: &Map<String, Value>,
+) -> Option<(Map<String, Value>, CustomToolFormat)> {
     let is_custom = entry.get("type").is_some_and(|kind| kind == "custom");
     if !is_custom || INPUT_SCHEMA_KEYS.iter().any(|key| entry.contains_key(*key)) {
         return None;
@@ -22,29 +25,24 @@ pub(super) fn as_function(entry: &Map<String, Value>) -> Option<Map<String, Valu
         Some(Value::Object(inner)) => inner.clone(),
         _ => entry.clone(),
     };
-    let description = match function.shift_remove("format") {
-        Some(format) => format_description(&format),
-        None => "Any text.".to_owned(),
-    };
+    let format = read_format(&function.shift_remove("format").unwrap_or_default());
     function.insert("type".to_owned(), "function".into());
-    let text = json!({"type": "string", "description": description});
+    let text = json!({"type": "string", "description": format.description()});
     function.insert(
         "parameters".to_owned(),
         json!({"type": "object", "properties": {PARAMETER: text}, "required": [PARAMETER],
             "additionalProperties": false}),
     );
-    Some(function)
+    Some((function, format))
 }
 
-/// Describes the text that a format allows, as a model reads it where nothing enforces a grammar.
-fn format_description(format: &Value) -> String {
+fn read_format(format: &Value) -> CustomToolFormat {
     // In Chat Completions the grammar is below `grammar`.
     let grammar = format.get("grammar").unwrap_or(format);
     let text = |key: &str| grammar.get(key).and_then(Value::as_str);
     match (text("syntax"), text("definition")) {
-        (syntax, Some(definition)) => {
-            format!("Text in this grammar ({}):\n{definition}", syntax.unwrap_or("lark"))
-        }
-        _ => "Any text.".to_owned(),
+        (_, None) => CustomToolFormat::Text,
+        (Some("regex"), Some(definition)) => CustomToolFormat::Regex(definition.to_owned()),
+        (_, Some(definition)) => CustomToolFormat::Lark(definition.to_owned()),
     }
 }

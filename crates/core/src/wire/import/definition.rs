@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use toolwright_schema::{Schema, SchemaFix};
 
 use super::{Shape, custom, entry::EntryReader, error::EntryError, hosted, schemas};
-use crate::Hints;
+use crate::{CustomToolFormat, Hints};
 
 /// An imported tool definition.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub struct ToolDefinition {
     pub hints: Hints,
     /// The `strict` flag, if there is one: whether providers have to enforce the schema.
     pub strict: Option<bool>,
+    /// The format of its text, if it is a custom tool of OpenAI.
+    pub custom_format: Option<CustomToolFormat>,
     /// The form of the entry.
     pub shape: Shape,
     /// The line, counted from 1, if the text is JSON Lines.
@@ -39,18 +41,21 @@ pub(super) fn read_definition(
     entry: Map<String, Value>,
     declared: bool,
 ) -> Result<ToolDefinition, EntryError> {
-    let custom = custom::as_function(&entry);
-    let is_custom = custom.is_some();
-    let entry = custom.unwrap_or(entry);
+    let (entry, custom_format) = match custom::as_function(&entry) {
+        Some((function, format)) => (function, Some(format)),
+        None => (entry, None),
+    };
     if let Some(error) = hosted::reject_hosted(&entry) {
         return Err(error);
     }
     let mut entry = EntryReader::unwrap_envelope(entry, declared);
-    if is_custom {
+    if custom_format.is_some() {
         entry.note("", custom::NOTE);
     }
     let name = read_name(&mut entry)?;
-    read_named(entry, &name).map_err(|error| error.with_name(name))
+    let mut definition = read_named(entry, &name).map_err(|error| error.with_name(name))?;
+    definition.custom_format = custom_format;
+    Ok(definition)
 }
 
 fn read_named(mut entry: EntryReader, name: &str) -> Result<ToolDefinition, EntryError> {
@@ -69,6 +74,7 @@ fn read_named(mut entry: EntryReader, name: &str) -> Result<ToolDefinition, Entr
         output,
         hints,
         strict,
+        custom_format: None,
         shape,
         line: None,
         pointer: String::new(),

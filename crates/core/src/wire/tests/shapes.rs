@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Schema};
 
 use super::{Sample, plan, planned};
+use crate::call::ToolCall;
+use crate::tool::custom_format::CustomToolFormat;
 use crate::tool::policy::StrictMode;
 use crate::wire::{CandidateTool, Shape, ToolPlanner};
 
@@ -184,6 +186,31 @@ fn mcp_has_title_output_and_annotations() {
             r#"[{{"name":"get_weather","title":"Weather","description":"Does it.","inputSchema":{SCHEMA},"outputSchema":{{"type":"object"}},"annotations":{{"destructiveHint":true}}}}]"#
         )
     );
+}
+
+#[test]
+fn a_custom_tool_is_defined_as_one_only_where_the_model_calls_it() {
+    let format = CustomToolFormat::Regex("a+".to_owned());
+    let sample = weather();
+    let candidate = CandidateTool { custom_format: Some(&format), ..CandidateTool::from(&sample) };
+    let planned = |planner: ToolPlanner| planner.plan([candidate]);
+
+    let plan = planned(ToolPlanner::new(Dialect::OPENAI).custom_tools(true));
+    assert_eq!(
+        plan.json(),
+        r#"[{"type":"custom","name":"get_weather","description":"Does it.","format":{"type":"grammar","syntax":"regex","definition":"a+"}}]"#
+    );
+    assert_eq!(plan.custom_param("get_weather"), Some("city"));
+    let call = ToolCall::new("get_weather", r#"{"city": "aa"}"#);
+    assert_eq!(plan.custom_input(&call).as_deref(), Some("aa"));
+
+    for planner in
+        [ToolPlanner::new(Dialect::OPENAI), ToolPlanner::new(Dialect::ANTHROPIC).custom_tools(true)]
+    {
+        let plan = planned(planner);
+        assert_eq!((plan.custom_param("get_weather"), plan.custom_input(&call)), (None, None));
+        assert!(plan.json().contains(SCHEMA), "{}", plan.json());
+    }
 }
 
 #[test]

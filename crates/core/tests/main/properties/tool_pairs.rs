@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use toolwright::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approver, Invoker, JsonSchema, Tool,
-    ToolCall, ToolResult, tool,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approver, Arguments, Invoker, JsonSchema,
+    Tool, ToolCall, ToolResult, tool,
 };
 
 use crate::fixtures::registry;
@@ -47,15 +47,20 @@ impl ToolPair {
     }
 
     /// Takes both paths.
-    pub(super) fn call(&self, text: &str) -> (ToolResult, ToolResult) {
+    pub(super) fn call<A: Copy>(&self, arguments: A) -> (ToolResult, ToolResult)
+    where
+        Arguments: From<A>,
+    {
         // The approver's time limit is the maximum of a timer.
         static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
             let mut builder = tokio::runtime::Builder::new_current_thread();
             builder.enable_time().build().unwrap()
         });
         let _entered = RUNTIME.enter();
-        let call = ToolCall::new("echo", text);
-        let result = |invoker: &Invoker| invoker.invoke(&call).now_or_never().unwrap();
+        // A call of its own for each path: one that is parsed keeps its value.
+        let result = |invoker: &Invoker| {
+            invoker.invoke(&ToolCall::new("echo", arguments)).now_or_never().unwrap()
+        };
         (result(&self.fast), result(&self.careful))
     }
 }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use sha2::{Digest as _, Sha256};
 use tokio::time::sleep;
 use toolwright_bus::{Delivery, Subscription};
 use toolwright_core::{CancellationToken, Invoker, RegistryError, SharedState};
@@ -14,7 +13,7 @@ use toolwright_core::{CancellationToken, Invoker, RegistryError, SharedState};
 use super::message::{Announcement, ListChanges, NodeMessage};
 use super::{Cluster, Space, StateKey, within_timeout};
 use crate::export;
-use crate::server::{McpServer, Revision, RpcError, ServerState};
+use crate::server::{McpServer, Revision, RpcError, ServerState, digest_entries};
 
 /// The time after which a node that has not announced itself counts as ended.
 const NODE_TTL: Duration = Duration::from_secs(30);
@@ -161,16 +160,11 @@ async fn announce_list_changes(server: WeakServer, tools: Invoker) {
 fn list_digests(invoker: &Invoker) -> Result<([u8; 32], [u8; 32]), RegistryError> {
     let revision = Revision::V2026_07_28;
     let snapshot = invoker.snapshot()?;
-    let tools = snapshot.iter().map(|tool| export::tool::tool_entry(tool.spec(), revision));
-    let prompts = snapshot.prompts().map(|prompt| export::prompt::prompt_entry(prompt, revision));
-    Ok((digest(tools), digest(prompts)))
-}
-
-fn digest(entries: impl Iterator<Item = String>) -> [u8; 32] {
-    let mut digest = Sha256::new();
-    for entry in entries {
-        digest.update((entry.len() as u64).to_be_bytes());
-        digest.update(entry);
-    }
-    digest.finalize().into()
+    let tools = digest_entries(snapshot.iter(), |body, tool| {
+        export::tool::write_tool_entry(body, tool.spec(), revision);
+    });
+    let prompts = digest_entries(snapshot.prompts(), |body, prompt| {
+        export::prompt::write_prompt_entry(body, prompt, revision);
+    });
+    Ok((tools, prompts))
 }

@@ -1,7 +1,7 @@
-//! The lists of tools and prompts as JSON for each revision, rendered once per change of the registry.
+//! The lists of tools and prompts as JSON for each revision, each page rendered once per change of the registry.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use data_encoding::BASE64URL_NOPAD;
@@ -43,15 +43,13 @@ struct CachedList {
     checked_at: Instant,
 }
 
-/// The rendered entries of one list.
+/// One list; a page is rendered when it is first requested.
 pub(crate) struct RenderedList {
     snapshot: Arc<Snapshot>,
-    /// The addresses of the listed specs, which identify them within one snapshot.
-    spec_addresses: Vec<usize>,
-    entries: Vec<(Box<str>, Box<str>)>,
-    /// The digest of all entries, by which subscriptions notice a change.
-    pub(crate) digest: [u8; 32],
-    pages: Mutex<HashMap<usize, Arc<str>>>,
+    revision: Revision,
+    items: Vec<VisibleItem>,
+    digest: OnceLock<[u8; 32]>,
+    pages: Mutex<HashMap<usize, Arc<[u8]>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,18 +111,21 @@ impl ListCache {
             return Ok(Arc::clone(&cached.list));
         }
         let items = visible_items(kind, invoker, gateway, caller)?;
-        let addresses: Vec<usize> =
-            items.iter().map(|item| std::ptr::from_ref(item.spec()).addr()).collect();
         let same = lock(&self.0)
             .iter()
             .filter(|((kind, revision, _), cached)| {
                 (*kind, *revision) == (key.0, key.1) && is_current(cached)
             })
-            .find(|(_, cached)| cached.list.spec_addresses == addresses)
+            .find(|(_, cached)| cached.list.has_items(&items))
             .map(|(_, cached)| Arc::clone(&cached.list));
         let list = same.unwrap_or_else(|| {
-            let list = RenderedList::new(&items, addresses, Arc::clone(&snapshot), revision);
-            Arc::new(list)
+            Arc::new(RenderedList {
+                snapshot: Arc::clone(&snapshot),
+                revision,
+                items,
+                digest: OnceLock::new(),
+                pages: Mutex::default(),
+            })
         });
         let entry = CachedList { list: Arc::clone(&list), checked_at: Instant::now() };
         let mut cache = lock(&self.0);
@@ -145,6 +146,10 @@ enum VisibleItem {
 }
 
 impl VisibleItem {
+    fn name(&self) -> &str {
+        self.spec().name.as_str()
+    }
+
     fn spec(&self) -> &ToolSpec {
         match self {
             Self::Tool(tool) => tool.spec(),
@@ -152,10 +157,10 @@ impl VisibleItem {
         }
     }
 
-    fn render(&self, revision: Revision) -> String {
+    fn write_entry(&self, body: &mut Vec<u8>, revision: Revision) {
         match self {
-            Self::Tool(tool) => export::tool::tool_entry(tool.spec(), revision),
-            Self::Prompt(prompt) => export::prompt::prompt_entry(prompt, revision),
+            Self::Tool(tool) => export::tool::write_tool_entry(body, tool.spec(), revision),
+            Self::Prompt(prompt) => export::prompt::write_prompt_entry(body, prompt, revision),
         }
     }
 }
@@ -183,31 +188,21 @@ fn visible_items(
 }
 
 impl RenderedList {
-    fn new(
-        items: &[VisibleItem],
-        spec_addresses: Vec<usize>,
-        snapshot: Arc<Snapshot>,
-        revision: Revision,
-    ) -> Self {
-        let entries: Vec<(Box<str>, Box<str>)> = items
-            .iter()
-            .map(|item| (item.spec().name.as_str().into(), item.render(revision).into()))
-            .collect();
-        let mut digest = Sha256::new();
-        for (_, entry) in &entries {
-            digest.update(entry.as_bytes());
-        }
-        Self {
-            snapshot,
-            spec_addresses,
-            entries,
-            digest: digest.finalize().into(),
-            pages: Mutex::default(),
-        }
+    /// Returns true if the list has these items, which are of the same snapshot: there, an address identifies a spec.
+    fn has_items(&self, items: &[VisibleItem]) -> bool {
+        self.items.len() == items.len()
+            && self.items.iter().zip(items).all(|(own, it)| std::ptr::eq(own.spec(), it.spec()))
+    }
+
+    /// Returns the digest of all entries, by which subscriptions notice a change.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        *self.digest.get_or_init(|| {
+            digest_entries(&self.items, |body, item| item.write_entry(body, self.revision))
+        })
     }
 
     /// Returns one page: the entries as an array, and the cursor of the next page.
-    pub(crate) fn page(&self, cursor: Option<&str>, size: usize) -> Result<Arc<str>, RpcError> {
+    pub(crate) fn page(&self, cursor: Option<&str>, size: usize) -> Result<Arc<[u8]>, RpcError> {
         let size = size.max(1);
         let from = match cursor {
             None => 0,
@@ -217,7 +212,7 @@ impl RenderedList {
         if let Some(page) = pages.get(&from) {
             return Ok(Arc::clone(page));
         }
-        let page: Arc<str> = self.render_page(from, size).into();
+        let page: Arc<[u8]> = self.render_page(from, size).into();
         // A client may send any cursor; only pages at multiples of the page size are cached.
         if from.is_multiple_of(size) {
             pages.insert(from, Arc::clone(&page));
@@ -225,24 +220,22 @@ impl RenderedList {
         Ok(page)
     }
 
-    fn render_page(&self, from: usize, size: usize) -> String {
-        let to = from.saturating_add(size).min(self.entries.len());
-        let entries = self.entries.get(from..to).unwrap_or_default();
-        let length = entries.iter().map(|(_, entry)| entry.len() + 1).sum();
-        let mut page = String::with_capacity(length);
-        page.push('[');
-        for (index, (_, entry)) in entries.iter().enumerate() {
+    fn render_page(&self, from: usize, size: usize) -> Vec<u8> {
+        let to = from.saturating_add(size).min(self.items.len());
+        let items = self.items.get(from..to).unwrap_or_default();
+        let mut page = vec![b'['];
+        for (index, item) in items.iter().enumerate() {
             if index > 0 {
-                page.push(',');
+                page.push(b',');
             }
-            page.push_str(entry);
+            item.write_entry(&mut page, self.revision);
         }
-        page.push(']');
-        if let Some((last, _)) = entries.last().filter(|_| to < self.entries.len()) {
-            let cursor = BASE64URL_NOPAD.encode(format!("{to}:{last}").as_bytes());
-            page.push_str(r#","nextCursor":""#);
-            page.push_str(&cursor);
-            page.push('"');
+        page.push(b']');
+        if let Some(last) = items.last().filter(|_| to < self.items.len()) {
+            let cursor = BASE64URL_NOPAD.encode(format!("{to}:{}", last.name()).as_bytes());
+            page.extend_from_slice(br#","nextCursor":""#);
+            page.extend_from_slice(cursor.as_bytes());
+            page.push(b'"');
         }
         page
     }
@@ -257,11 +250,27 @@ impl RenderedList {
         let cursor = String::from_utf8(cursor).map_err(|_| unknown())?;
         let (position, last) = cursor.split_once(':').ok_or_else(unknown)?;
         let position: usize = position.parse().map_err(|_| unknown())?;
-        let is_last = |at: usize| self.entries.get(at).is_some_and(|(name, _)| **name == *last);
+        let is_last = |at: usize| self.items.get(at).is_some_and(|item| item.name() == last);
         if position.checked_sub(1).is_some_and(is_last) {
             return Ok(position);
         }
-        let moved = self.entries.iter().position(|(name, _)| **name == *last);
-        Ok(moved.map_or(position.min(self.entries.len()), |at| at + 1))
+        let moved = self.items.iter().position(|item| item.name() == last);
+        Ok(moved.map_or(position.min(self.items.len()), |at| at + 1))
     }
+}
+
+/// Returns the digest of entries; `write` writes one of them.
+pub(crate) fn digest_entries<T>(
+    items: impl IntoIterator<Item = T>,
+    write: impl Fn(&mut Vec<u8>, T),
+) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    let mut entry = Vec::new();
+    for item in items {
+        entry.clear();
+        write(&mut entry, item);
+        digest.update((entry.len() as u64).to_be_bytes());
+        digest.update(&entry);
+    }
+    digest.finalize().into()
 }

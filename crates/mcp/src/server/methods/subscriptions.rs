@@ -154,6 +154,6 @@ impl Subscription {
 type ListDigest = Option<[u8; 32]>;
 
 fn list_digests(request: &Request) -> (ListDigest, ListDigest) {
-    let digest = |kind| request.rendered_list(kind).ok().map(|list| list.digest);
+    let digest = |kind| request.rendered_list(kind).ok().map(|list| list.digest());
     (digest(ListKind::Tools), digest(ListKind::Prompts))
 }

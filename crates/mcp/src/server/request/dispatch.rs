@@ -120,7 +120,7 @@ impl Request {
         let page = list.page(cursor, self.server.0.limits.page_size)?;
         Ok(self.cacheable_result(kind.as_str(), |body| {
             body.reserve(page.len() + 256);
-            body.extend_from_slice(page.as_bytes());
+            body.extend_from_slice(&page);
         }))
     }
 

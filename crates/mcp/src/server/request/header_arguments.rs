@@ -85,14 +85,18 @@ fn index_tools(snapshot: &Snapshot) -> HeaderArgumentsByTool {
     table
 }
 
-fn collect_from_schema(schema: &Value, path: &mut Vec<String>, found: &mut Vec<HeaderArgument>) {
+fn collect_from_schema<'s>(
+    schema: &'s Value,
+    path: &mut Vec<&'s str>,
+    found: &mut Vec<HeaderArgument>,
+) {
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
-        path.push(name.clone());
+        path.push(name);
         if let Some(header) = property.get("x-mcp-header").and_then(Value::as_str) {
             found.push(HeaderArgument {
                 header: format!("mcp-param-{}", header.to_ascii_lowercase()),
-                path: path.clone(),
+                path: path.iter().map(|&name| name.to_owned()).collect(),
             });
         }
         // Deeper arguments are not searched for.

@@ -35,6 +35,11 @@ impl ResponseStream {
         Self { operation, response: None, context, in_flight }
     }
 
+    /// Ends the stream when the request is cancelled.
+    pub(crate) fn cancel_with(&mut self, in_flight: InFlightGuard) {
+        self.in_flight = Some(in_flight);
+    }
+
     /// Returns the tools of the request's principal.
     pub(crate) fn scoped_tools(&self) -> Option<Arc<ScopedTools>> {
         let principal = self.context.principal.as_ref();

@@ -1,12 +1,13 @@
 //! Serves any number of tools as two: `search_tools`, which finds tools, and `call_tool`, which calls one by its name.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use toolwright_core::schema::Dialect;
 use toolwright_core::{
-    CallScope, Caller, Invoker, RegisteredTool, RegistryError, ToolCall, ToolResult,
+    BoxFuture, CallScope, Caller, Invoker, RegisteredTool, RegistryError, ToolCall, ToolResult,
 };
-use toolwright_search::{CatalogCache, FoundTool, Gateway};
+use toolwright_search::{CatalogCache, Gateway, ToolQuery};
 
 use crate::server::{McpBuildError, Request, RpcError};
 
@@ -34,8 +35,11 @@ impl ToolGateway {
         }
         let snapshot = tools.snapshot().map_err(toolwright_core::InvokerError::from)?;
         let gateway = Gateway::new(|name| snapshot.find(name).is_some());
-        let listing =
-            gateway.invoker(tools, |_, _| ToolResult::success(""), Gateway::unknown_tool)?;
+        let listing = gateway.invoker(
+            tools,
+            |_| Box::pin(ready(ToolResult::success(""))),
+            Gateway::unknown_tool,
+        )?;
         Ok(Some(Self { gateway, listing, catalogs: Arc::default() }))
     }
 
@@ -53,8 +57,9 @@ impl ToolGateway {
     fn invoker(&self, tools: &Invoker, caller: &Caller) -> Result<Invoker, RpcError> {
         let visible: Arc<[RegisteredTool]> = tools.list(&scope_of(caller))?.into();
         let catalogs = Arc::clone(&self.catalogs);
-        let search = move |query: &str, limit| {
-            FoundTool::result(&catalogs.catalog(&visible).search(query, limit), Dialect::MCP)
+        let search = move |query: ToolQuery| -> BoxFuture<'static, ToolResult> {
+            let (visible, catalogs) = (Arc::clone(&visible), Arc::clone(&catalogs));
+            Box::pin(async move { catalogs.answer(&visible, &query, Dialect::MCP).await })
         };
         let invoker = self.gateway.invoker(tools, search, Gateway::unknown_tool);
         invoker.map_err(|error| RpcError::internal(error.to_string()))

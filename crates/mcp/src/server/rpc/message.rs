@@ -124,8 +124,12 @@ pub(crate) struct Meta<'a> {
 impl<'a> RpcMessage<'a> {
     /// Parses one message.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, InvalidMessage<'a>> {
-        let message: Self =
-            serde_json::from_slice(bytes).map_err(|error| InvalidMessage::new(bytes, &error))?;
+        let parsed = match std::str::from_utf8(bytes) {
+            // Text is checked once, not once for each string in it.
+            Ok(text) => serde_json::from_str(text),
+            Err(_) => serde_json::from_slice(bytes),
+        };
+        let message: Self = parsed.map_err(|error| InvalidMessage::new(bytes, &error))?;
         let invalid =
             |id, reason| Err(InvalidMessage { id, error: RpcError::invalid_request(reason) });
         if &*message.jsonrpc != "2.0" {

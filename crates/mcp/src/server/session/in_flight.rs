@@ -40,6 +40,11 @@ impl InFlightRequests {
         Some(InFlightGuard { in_flight: Arc::clone(self), id: id.into(), token })
     }
 
+    /// Returns true if a request in flight has this id.
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        lock(&self.0).requests.contains_key(id)
+    }
+
     /// Handles `notifications/cancelled`; other notifications are ignored, and unknown ids.
     ///
     /// Returns the id, as raw JSON, if no request has it.

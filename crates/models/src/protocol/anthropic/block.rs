@@ -62,7 +62,7 @@ impl Block {
 
     /// The block for a delta whose block never started, if its type is clear.
     pub(super) fn for_orphan_delta(delta: &Delta<'_>, call_index: usize) -> Option<Self> {
-        let name = match delta.kind.as_str() {
+        let name = match &*delta.kind {
             "text_delta" => "text",
             "thinking_delta" => "thinking",
             _ => return None,
@@ -93,24 +93,26 @@ impl Block {
     }
 
     /// Adds a delta, and returns its event, if any.
-    pub(super) fn apply_delta(&mut self, delta: Delta<'_>) -> Option<ModelEvent> {
-        match (self.kind, delta.kind.as_str()) {
+    pub(super) fn apply_delta(&mut self, mut delta: Delta<'_>) -> Option<ModelEvent> {
+        match (self.kind, &*delta.kind) {
             (BlockKind::Text, "text_delta") => {
-                append_text(&mut self.fields, "text", &delta.text);
-                non_empty(delta.text).map(ModelEvent::Text)
+                let text = delta.text.unwrap_or_default();
+                append_text(&mut self.fields, "text", &text);
+                non_empty(text.into_owned()).map(ModelEvent::Text)
             }
             (BlockKind::Text, "citations_delta") => {
-                let citation = delta.all_fields().remove("citation")?;
+                let citation = delta.rest.remove("citation")?;
                 let citations = vec![citation].into();
                 merge_fields(&mut self.fields, object([("citations", citations)]));
                 None
             }
             (BlockKind::Thinking, "thinking_delta") => {
-                append_text(&mut self.fields, "thinking", &delta.thinking);
-                non_empty(delta.thinking).map(ModelEvent::Reasoning)
+                let thinking = delta.thinking.unwrap_or_default();
+                append_text(&mut self.fields, "thinking", &thinking);
+                non_empty(thinking.into_owned()).map(ModelEvent::Reasoning)
             }
             (BlockKind::Thinking, "signature_delta") => {
-                let signature = delta.all_fields().remove("signature")?;
+                let signature = delta.rest.remove("signature")?;
                 self.fields.insert("signature".to_owned(), signature);
                 None
             }
@@ -118,11 +120,12 @@ impl Block {
                 BlockKind::ToolUse | BlockKind::ServerToolUse | BlockKind::Other,
                 "input_json_delta",
             ) => {
-                self.input_json.push_str(&delta.partial_json);
-                self.call_delta(delta.partial_json)
+                let json = delta.partial_json.unwrap_or_default();
+                self.input_json.push_str(&json);
+                self.call_delta(json.into_owned())
             }
             (BlockKind::Other, _) => {
-                merge_fields(&mut self.fields, delta.all_fields());
+                merge_fields(&mut self.fields, delta.into_fields());
                 None
             }
             _ => None,
@@ -238,7 +241,7 @@ fn append_text(fields: &mut JsonObject, name: &str, delta: &str) {
 
 /// Adds the fields of a delta: texts and lists are appended, other values replaced.
 fn merge_fields(fields: &mut JsonObject, delta: JsonObject) {
-    for (name, value) in delta.into_iter().filter(|(name, _)| name != "type") {
+    for (name, value) in delta {
         match (fields.get_mut(&name), value) {
             (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
             (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),

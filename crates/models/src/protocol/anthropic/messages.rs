@@ -6,7 +6,8 @@ use toolwright_core::ToolResult;
 use toolwright_core::wire::ToolPlan;
 
 use super::block::input_object;
-use super::content;
+use super::code_execution::{DetachedCalls, is_container};
+use super::{code_execution, content};
 use crate::protocol::anthropic::NAME;
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_chars, valid_tool_name};
 use crate::protocol::json::{JsonObject, object};
@@ -34,7 +35,11 @@ pub(super) fn messages(
             Message::Assistant(content) => {
                 writer.push_blocks(ASSISTANT, content::text_blocks(content))
             }
-            Message::Step(step) => writer.push_step(step, results_of_step(history, index)),
+            Message::Step(step) => {
+                let detached = code_execution::programs_ended(history, index);
+                let detached = detached.then(|| DetachedCalls::new(step));
+                writer.push_step(step, results_of_step(history, index), detached.as_ref());
+            }
             // Results are written with their calls. The API rejects others, and text would read as the user's.
             _ => {}
         }
@@ -71,13 +76,21 @@ impl MessageWriter<'_> {
     }
 
     /// Writes a step, and directly after it the results of its calls.
-    fn push_step(&mut self, step: &Step, mut results: Vec<&ToolResult>) {
+    fn push_step(
+        &mut self,
+        step: &Step,
+        mut results: Vec<&ToolResult>,
+        detached: Option<&DetachedCalls>,
+    ) {
         let mut blocks = Vec::with_capacity(step.items.len());
         let mut result_blocks = Vec::new();
         for item in &step.items {
             let Some(mut block) = self.item_block(item) else {
                 continue;
             };
+            if detached.is_some_and(|detached| !detached.detach(&mut block)) {
+                continue;
+            }
             if let ItemKind::Call { call } = &item.kind {
                 let id = self.ids.unique_id(&valid_chars(call.id.as_str()), MAX_ID_BYTES);
                 let result = take_result(&mut results, &call.id);
@@ -101,7 +114,7 @@ impl MessageWriter<'_> {
     /// The block of an item: as the API sent it, or made from the item's kind.
     fn item_block(&self, item: &Item) -> Option<JsonObject> {
         if let Some(raw) = raw_fields(NAME, item) {
-            return Some(raw).filter(|block| self.is_accepted(block));
+            return Some(raw).filter(|block| self.is_accepted(block) && !is_container(block));
         }
         match &item.kind {
             ItemKind::Text { text } | ItemKind::Refusal { text } if !text.trim().is_empty() => {

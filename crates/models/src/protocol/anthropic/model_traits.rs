@@ -23,6 +23,8 @@ pub(super) struct ModelTraits {
     pub(super) default_max_tokens: u32,
     /// Whether `tool_reference` blocks load the definitions of deferred tools.
     pub(super) loads_deferred_tools: bool,
+    /// Whether programs of the model may call tools.
+    pub(super) runs_programs: bool,
     /// The newest type of the hosted search that the model supports.
     pub(super) web_search: &'static str,
 }
@@ -38,15 +40,15 @@ type Version = (u32, u32);
 const CLAUDE_VERSIONS: [(Version, ModelTraits); 5] = [
     ((3, 5), claude(Thinking::Unsupported, true, 8_192)),
     ((3, 7), claude(Thinking::Budget, true, 16_000)),
-    ((4, 5), claude(Thinking::Budget, true, 16_000).loading_deferred_tools()),
-    ((4, 6), claude(Thinking::Adaptive, true, 32_000).loading_deferred_tools().newest_web_search()),
+    ((4, 5), claude(Thinking::Budget, true, 16_000).with_advanced_tool_use()),
+    ((4, 6), claude(Thinking::Adaptive, true, 32_000).with_advanced_tool_use().newest_web_search()),
     ((4, 7), NEWEST_CLAUDE),
 ];
 
 const OLDEST_CLAUDE: ModelTraits = claude(Thinking::Unsupported, true, 4_096);
 
 const NEWEST_CLAUDE: ModelTraits =
-    claude(Thinking::Adaptive, false, 32_000).loading_deferred_tools().newest_web_search();
+    claude(Thinking::Adaptive, false, 32_000).with_advanced_tool_use().newest_web_search();
 
 /// A model of another vendor that implements the protocol.
 const OTHER_VENDOR: ModelTraits = ModelTraits {
@@ -55,6 +57,7 @@ const OTHER_VENDOR: ModelTraits = ModelTraits {
     requires_signature: false,
     default_max_tokens: 16_000,
     loads_deferred_tools: false,
+    runs_programs: false,
     web_search: BASIC_WEB_SEARCH,
 };
 
@@ -65,13 +68,15 @@ const fn claude(thinking: Thinking, sampling: bool, max_tokens: u32) -> ModelTra
         requires_signature: true,
         default_max_tokens: max_tokens,
         loads_deferred_tools: false,
+        runs_programs: false,
         web_search: BASIC_WEB_SEARCH,
     }
 }
 
 impl ModelTraits {
-    const fn loading_deferred_tools(mut self) -> Self {
+    const fn with_advanced_tool_use(mut self) -> Self {
         self.loads_deferred_tools = true;
+        self.runs_programs = true;
         self
     }
 

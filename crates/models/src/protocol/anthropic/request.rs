@@ -7,7 +7,7 @@ use toolwright_core::wire::ToolPlan;
 use toolwright_core::{McpServerConfig, WebSearchConfig};
 
 use super::model_traits::{BASIC_WEB_SEARCH, ModelTraits, Thinking};
-use super::{Anthropic, messages};
+use super::{Anthropic, code_execution, messages};
 use crate::protocol::Protocol as _;
 use crate::protocol::json::{JsonObject, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
@@ -20,6 +20,8 @@ pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str
     let options = &request.options;
     let messages = messages::messages(request, tools, traits.requires_signature);
     let definitions = tool_definitions(request, tools, traits);
+    let container = code_execution::hosted_tool(&definitions)
+        .and_then(|_| code_execution::waiting_container(request));
     let choice = tool_choice(&request.tool_choice, tools).filter(|_| !definitions.is_empty());
     let forced = choice.is_some() && request.tool_choice != ToolChoice::None;
     let thinking = ThinkingSettings::new(request, traits, forced, &messages);
@@ -42,6 +44,7 @@ pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str
         ("system", system_blocks(request).into()),
         ("tools", unless_empty(definitions)),
         ("tool_choice", choice.into()),
+        ("container", container.into()),
         ("mcp_servers", unless_empty(mcp_servers(request))),
         ("messages", messages.into()),
         ("temperature", sampling("temperature", options.temperature)),
@@ -72,6 +75,10 @@ fn system_blocks(request: &ModelRequest) -> Option<Value> {
 /// The tools, then the hosted tools, then the deferred ones, which are no part of the cached prefix.
 fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, traits: ModelTraits) -> Vec<Value> {
     let mut definitions = tools.definitions().to_vec();
+    if traits.runs_programs {
+        let all = tools.definitions().iter().chain(tools.deferred_definitions());
+        definitions.extend(code_execution::hosted_tool(all));
+    }
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
         HostedTool::WebSearch(search) => Some(web_search_tool(search, traits)),
         HostedTool::Mcp(group) => {
@@ -84,6 +91,9 @@ fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, traits: ModelTrait
         set_cache_control(last);
     }
     definitions.extend_from_slice(tools.deferred_definitions());
+    if !traits.runs_programs {
+        code_execution::remove_callers(&mut definitions);
+    }
     definitions
 }
 

@@ -11,9 +11,11 @@ use toolwright_core::wire::ToolPlan;
 use super::block::Block;
 use super::error::parse_error_frame;
 use super::wire::{CompleteMessage, Delta, Frame, Usage, text_field};
+use super::{NAME, code_execution};
 use crate::excerpt::unreadable;
 use crate::limits::{MAX_ITEMS, response_cut_off, too_many_items};
-use crate::protocol::ResponseParser;
+use crate::protocol::json::without_duplicate_fields;
+use crate::protocol::{ResponseParser, item_with_raw};
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -26,8 +28,10 @@ pub(super) struct StreamParser {
     wire_stop_reason: String,
     /// Why the model refused, if the API explains it.
     refusal_explanation: String,
+    /// The container in which programs run; empty if there is none.
+    container: String,
     is_finished: bool,
-    /// The events of the current frame.
+    /// The events that were not taken yet.
     events: Vec<ModelEvent>,
 }
 
@@ -47,6 +51,7 @@ impl StreamParser {
             usage: Usage::default(),
             wire_stop_reason: String::new(),
             refusal_explanation: String::new(),
+            container: String::new(),
             is_finished: false,
             events: Vec::new(),
         }
@@ -108,6 +113,12 @@ impl StreamParser {
             let text = std::mem::take(&mut self.refusal_explanation);
             self.events.push(ModelEvent::Item(Item::new(ItemKind::Refusal { text })));
         }
+        // Otherwise no program waits in it, and the next turn gets a new one.
+        if stop == StopReason::Calls && !self.container.is_empty() {
+            let container = code_execution::container_item(&self.container);
+            let item = item_with_raw(NAME, ItemKind::Other, &container);
+            self.events.push(ModelEvent::Item(item));
+        }
         self.events.push(ModelEvent::Finished { stop, usage: self.usage.to_usage() });
     }
 
@@ -126,36 +137,49 @@ impl StreamParser {
 }
 
 impl ResponseParser for StreamParser {
-    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<(), ModelError> {
         let data = data.trim();
         if self.is_finished || data.is_empty() || data == "[DONE]" {
-            return Ok(Vec::new());
+            return Ok(());
         }
+        let deduplicated;
         let frame: Frame<'_> = match serde_json::from_str(data) {
             Ok(frame) => frame,
-            Err(_) if !is_known_event(name) => return Ok(Vec::new()),
             Err(source) => {
-                return Err(unreadable("a frame of the answer is not JSON", data, source));
+                deduplicated = without_duplicate_fields(data).unwrap_or_default();
+                match serde_json::from_str(&deduplicated) {
+                    Ok(frame) => frame,
+                    Err(_) if !is_known_event(name) => return Ok(()),
+                    Err(_) => {
+                        return Err(unreadable("a frame of the answer is not JSON", data, source));
+                    }
+                }
             }
         };
-        let kind = match frame.kind.as_str() {
+        let kind = match &*frame.kind {
             "" => name,
             kind => kind,
         };
         match kind {
-            "message_start" => self.usage.update(frame.message.usage),
+            "message_start" => {
+                self.usage.update(frame.message.usage);
+                text_field(&frame.message.container, "id").clone_into(&mut self.container);
+            }
             "content_block_start" => {
                 let block = Block::new(frame.content_block, self.call_count);
                 self.start_block(frame.index, block)?
             }
-            "content_block_delta" => self.apply_delta(frame.index, Delta::parse(frame.delta))?,
+            "content_block_delta" => self.apply_delta(frame.index, frame.delta)?,
             "content_block_stop" => self.end_block(frame.index),
             "message_delta" => {
                 self.usage.update(frame.usage);
-                let delta = Delta::parse(frame.delta).all_fields();
+                let delta = frame.delta.rest;
                 let stop = text_field(&delta, "stop_reason");
                 if !stop.is_empty() {
                     self.wire_stop_reason = stop.to_owned();
+                }
+                if let Some(container) = delta.get("container").and_then(|it| it.as_object()) {
+                    text_field(container, "id").clone_into(&mut self.container);
                 }
                 let details = delta.get("stop_details");
                 if let Some(details) = details.and_then(|details| details.as_object()) {
@@ -172,30 +196,35 @@ impl ResponseParser for StreamParser {
             }
             _ => {}
         }
-        Ok(std::mem::take(&mut self.events))
+        Ok(())
     }
 
-    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_complete_body(&mut self, json: &str) -> Result<(), ModelError> {
         let Ok(message) = serde_json::from_str::<CompleteMessage>(json) else {
             return self.parse_frame("", json);
         };
         self.usage.update(message.usage);
         self.wire_stop_reason = message.stop_reason.unwrap_or_default();
         self.refusal_explanation = text_field(&message.stop_details, "explanation").to_owned();
+        text_field(&message.container, "id").clone_into(&mut self.container);
         for (index, fields) in message.content.into_iter().enumerate() {
             let index = u64::try_from(index).ok();
             self.start_block(index, Block::new(fields, self.call_count))?;
             self.end_block(index);
         }
         self.finish();
-        Ok(std::mem::take(&mut self.events))
+        Ok(())
     }
 
-    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+    fn end_of_stream(&mut self) -> Result<(), ModelError> {
         if self.is_finished {
-            return Ok(Vec::new());
+            return Ok(());
         }
         Err(response_cut_off())
+    }
+
+    fn events(&mut self) -> &mut Vec<ModelEvent> {
+        &mut self.events
     }
 }
 

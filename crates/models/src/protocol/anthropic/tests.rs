@@ -1,6 +1,7 @@
 //! Requests and responses without a network, and that a response is replayed unchanged.
 
 mod errors;
+mod programs;
 mod random;
 mod replies;
 mod requests;
@@ -37,11 +38,22 @@ fn body(request: &ModelRequest, model: &str) -> Value {
     Anthropic.body(request, &plan(), model).into()
 }
 
+#[derive(Clone, Debug)]
+struct OwnedFrame {
+    event_name: String,
+    data: String,
+}
+
 /// Frames of a recorded text.
-fn frames(text: &str) -> Vec<Frame> {
+fn frames(text: &str) -> Vec<OwnedFrame> {
     let mut frames = Vec::new();
     let mut decoder = FrameDecoder::new(Framing::ServerSentEvents);
-    decoder.push_bytes(text.as_bytes(), &mut frames).unwrap();
+    let mut keep_frame = |frame: Frame<'_>| {
+        let (event_name, data) = (frame.event_name.to_owned(), frame.data.to_owned());
+        frames.push(OwnedFrame { event_name, data });
+        Ok(())
+    };
+    decoder.push_bytes(text.as_bytes(), &mut keep_frame).unwrap();
     frames
 }
 
@@ -53,7 +65,7 @@ fn text_of(values: &[Value]) -> String {
     frames.collect()
 }
 
-fn read_all(frames: &[Frame]) -> Result<Vec<ModelEvent>, ModelError> {
+fn read_all(frames: &[OwnedFrame]) -> Result<Vec<ModelEvent>, ModelError> {
     let frames = frames.iter();
     let frames = frames.map(|frame| (frame.event_name.as_str(), frame.data.as_str()));
     parse_response(&Anthropic, plan(), frames)

@@ -1,36 +1,33 @@
 //! The JSON of frames: any field may be missing, unknown fields are ignored.
 
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
-use crate::protocol::json::{JsonObject, lenient, lenient_structs, replace_count};
+use serde::Deserialize;
+use serde::de::MapAccess;
+use serde_json::Value;
+
+use crate::protocol::json::{
+    JsonObject, Lenient, TextOrValue, lenient, lenient_structs, next_lenient, next_name,
+    replace_count,
+};
 
 lenient_structs! {
     /// Any frame; its type determines its fields.
     struct Frame<'a> {
-        #[serde(rename = "type")] kind: String,
+        #[serde(rename = "type", borrow)] kind: Cow<'a, str>,
         /// The index of the content block.
         index: Option<u64>,
         message: MessageStart,
         content_block: JsonObject,
-        #[serde(borrow)] delta: Option<&'a RawValue>,
+        #[serde(borrow)] delta: Delta<'a>,
         usage: Usage,
         error: Option<ErrorBody>,
     }
 
-    /// A delta of a block or of the message: the most frequent fields, and all of them as raw JSON.
-    struct Delta<'a> {
-        #[serde(rename = "type")] kind: String,
-        text: String,
-        thinking: String,
-        partial_json: String,
-        #[serde(skip)] raw: Option<&'a RawValue>,
-    }
-
-    /// The message as it starts, of which only the usage is used.
+    /// The message as it starts.
     struct MessageStart {
         usage: Usage,
+        container: JsonObject,
     }
 
     /// The number of tokens so far: each count replaces the previous one.
@@ -56,16 +53,53 @@ lenient_structs! {
     }
 }
 
-impl<'a> Delta<'a> {
-    pub(super) fn parse(raw: Option<&'a RawValue>) -> Self {
-        let parsed = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        Self { raw, ..parsed.unwrap_or_default() }
-    }
+/// A delta of a block or of the message.
+#[derive(Debug, Default)]
+pub(super) struct Delta<'a> {
+    pub(super) kind: Cow<'a, str>,
+    pub(super) text: Option<Cow<'a, str>>,
+    pub(super) thinking: Option<Cow<'a, str>>,
+    pub(super) partial_json: Option<Cow<'a, str>>,
+    /// All other fields, also those above if they are no text.
+    pub(super) rest: JsonObject,
+}
 
-    /// All fields, also unknown ones.
-    pub(super) fn all_fields(&self) -> JsonObject {
-        let parsed = self.raw.map(|raw| serde_json::from_str(raw.get()));
-        parsed.and_then(Result::ok).unwrap_or_default()
+impl<'de: 'a, 'a> Lenient<'de> for Delta<'a> {
+    fn from_object<A: MapAccess<'de>>(mut object: A) -> Result<Option<Self>, A::Error> {
+        let mut delta = Self::default();
+        while let Some(name) = next_name(&mut object)? {
+            let text = match &*name {
+                "type" => {
+                    delta.kind = next_lenient(&mut object)?;
+                    continue;
+                }
+                "text" => &mut delta.text,
+                "thinking" => &mut delta.thinking,
+                "partial_json" => &mut delta.partial_json,
+                _ => {
+                    delta.rest.insert(name.into_owned(), object.next_value()?);
+                    continue;
+                }
+            };
+            match next_lenient(&mut object)? {
+                TextOrValue::Text(value) => *text = Some(value),
+                TextOrValue::Value(value) => {
+                    delta.rest.insert(name.into_owned(), value);
+                }
+            }
+        }
+        Ok(Some(delta))
+    }
+}
+
+impl Delta<'_> {
+    /// All fields but the type.
+    pub(super) fn into_fields(self) -> JsonObject {
+        let texts =
+            [("text", self.text), ("thinking", self.thinking), ("partial_json", self.partial_json)];
+        let texts =
+            texts.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.into())));
+        texts.chain(self.rest).collect()
     }
 }
 
@@ -77,6 +111,8 @@ pub(super) struct CompleteMessage {
     pub(super) stop_reason: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) stop_details: JsonObject,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(super) container: JsonObject,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) usage: Usage,
 }

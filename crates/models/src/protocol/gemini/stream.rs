@@ -15,7 +15,7 @@ use crate::limits::{
     MAX_ID_SEED_BYTES, MAX_ITEMS, protocol_error, response_cut_off, too_many_items,
 };
 use crate::protocol::item_builder::ItemBuilder;
-use crate::protocol::json::replace_count;
+use crate::protocol::json::{Lenient, parse_lenient, replace_count, without_duplicate_fields};
 use crate::protocol::{ResponseParser, item_with_raw};
 
 /// Parses one response.
@@ -41,25 +41,24 @@ impl StreamParser {
 
     fn read_part(&mut self, raw: &RawValue) -> Result<(), ModelError> {
         // Anything but an object could not be replayed.
-        let Ok(part) = serde_json::from_str::<wire::Part<'_>>(raw.get()) else {
+        let Some(part) = parse_lenient::<wire::Part<'_>>(raw.get()) else {
             return Ok(());
         };
-        if part.is_empty() {
+        if part.is_empty {
             return Ok(());
         }
-        if let Some(call) = parse_field(&part, "functionCall") {
+        if let Some(call) = parse_field(part.function_call) {
             return self.read_call(call, raw);
         }
-        let is_reasoning = parse_field(&part, "thought") == Some(true);
-        let kind = if let Some(call) = parse_field::<wire::HostedTool<'_>>(&part, "toolCall") {
+        let is_reasoning = part.thought;
+        let kind = if let Some(call) = parse_field::<wire::HostedTool<'_>>(part.tool_call) {
             hosted_kind(&call.tool_type, call.args, None)
-        } else if let Some(result) = parse_field::<wire::HostedTool<'_>>(&part, "toolResponse") {
+        } else if let Some(result) = parse_field::<wire::HostedTool<'_>>(part.tool_response) {
             hosted_kind(&result.tool_type, None, result.response)
-        } else if let Some(text) = parse_field::<String>(&part, "text") {
-            let is_plain = |key: &String| matches!(key.as_str(), "text" | "thought");
-            match part.keys().all(is_plain) {
-                true => self.items.push_text(is_reasoning, text),
-                false => self.items.push_separate_text(is_reasoning, text, raw),
+        } else if let Some(text) = part.text {
+            match part.has_other_fields {
+                false => self.items.push_text(is_reasoning, text),
+                true => self.items.push_separate_text(is_reasoning, text.into_owned(), raw),
             }
             return Ok(());
         } else if is_reasoning {
@@ -113,13 +112,20 @@ impl StreamParser {
 }
 
 impl ResponseParser for StreamParser {
-    fn parse_frame(&mut self, _: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_frame(&mut self, _: &str, data: &str) -> Result<(), ModelError> {
         // The API has no such marker, but servers that imitate it borrow OpenAI's.
         if matches!(data.trim(), "" | "[DONE]") {
-            return Ok(Vec::new());
+            return Ok(());
         }
-        let chunk: wire::Chunk<'_> = serde_json::from_str(data)
-            .map_err(|source| unreadable("a chunk is not in the protocol", data, source))?;
+        let deduplicated;
+        let chunk: wire::Chunk<'_> = match serde_json::from_str(data) {
+            Ok(chunk) => chunk,
+            Err(source) => {
+                deduplicated = without_duplicate_fields(data).unwrap_or_default();
+                serde_json::from_str(&deduplicated)
+                    .map_err(|_| unreadable("a chunk is not in the protocol", data, source))?
+            }
+        };
         if chunk.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }
@@ -129,14 +135,15 @@ impl ResponseParser for StreamParser {
         if let Some(id) = chunk.response_id
             && (1..=MAX_ID_SEED_BYTES).contains(&id.len())
         {
-            self.response_id = Some(id);
+            match &mut self.response_id {
+                Some(known) => (*id).clone_into(known),
+                known => *known = Some(id.into_owned()),
+            }
         }
         self.update_usage(chunk.usage_metadata);
-        let Some(candidate) = chunk.candidates.first() else {
-            return Ok(Vec::new());
+        let Some(candidate) = chunk.candidates.0 else {
+            return Ok(());
         };
-        let candidate: wire::Candidate<'_> =
-            serde_json::from_str(candidate.get()).unwrap_or_default();
         let parts = candidate.content.parts;
         if parts.len() > MAX_ITEMS {
             return Err(too_many_items());
@@ -150,40 +157,40 @@ impl ResponseParser for StreamParser {
         if !matches!(candidate.finish_reason.as_str(), "" | "FINISH_REASON_UNSPECIFIED") {
             self.finish_reason = Some(candidate.finish_reason);
         }
-        Ok(self.items.take_events())
+        Ok(())
     }
 
     /// Parses one chunk, or a list of chunks, as a request without `alt=sse` gets.
-    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_complete_body(&mut self, json: &str) -> Result<(), ModelError> {
         let chunks: Vec<&RawValue> = match serde_json::from_str(json) {
             Ok(chunks) => chunks,
             Err(_) => return self.parse_frame("", json),
         };
-        let mut events = Vec::new();
         for chunk in chunks {
-            events.extend(self.parse_frame("", chunk.get())?);
+            self.parse_frame("", chunk.get())?;
         }
-        Ok(events)
+        Ok(())
     }
 
     /// With a finish reason the response is complete, but usage and sources may come after it.
-    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+    fn end_of_stream(&mut self) -> Result<(), ModelError> {
         let Some(reason) = self.finish_reason.take() else {
             return Err(response_cut_off());
         };
         self.items.close_text();
-        let mut events = self.items.take_events();
         if let Some(raw) = self.grounding.take()
             && let Some(kind) = search_kind(&raw)
         {
             let item = item_with_raw(NAME, kind, &json!({"groundingMetadata": raw}));
-            events.push(ModelEvent::Item(item));
+            self.items.events.push(ModelEvent::Item(item));
         }
-        events.push(ModelEvent::Finished {
-            stop: stop_reason(reason, self.items.has_calls()),
-            usage: self.usage(),
-        });
-        Ok(events)
+        let stop = stop_reason(reason, self.items.has_calls());
+        self.items.events.push(ModelEvent::Finished { stop, usage: self.usage() });
+        Ok(())
+    }
+
+    fn events(&mut self) -> &mut Vec<ModelEvent> {
+        &mut self.items.events
     }
 }
 
@@ -195,6 +202,6 @@ fn text_json(is_reasoning: bool, text: &str) -> Value {
     }
 }
 
-fn parse_field<'a, T: serde::Deserialize<'a>>(part: &wire::Part<'a>, field: &str) -> Option<T> {
-    serde_json::from_str(part.get(field)?.get()).ok()
+fn parse_field<'a, T: Lenient<'a>>(field: Option<&'a RawValue>) -> Option<T> {
+    parse_lenient(field?.get())
 }

@@ -1,19 +1,20 @@
 //! The JSON of chunks: any field may be missing, unknown fields are ignored.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
-use crate::protocol::json::lenient_structs;
+use crate::protocol::json::{Lenient, lenient_structs, next_element, next_lenient, next_name};
 
 lenient_structs! {
     /// One chunk of a response.
     #[serde(rename_all = "camelCase")]
     struct Chunk<'a> {
-        #[serde(borrow)] candidates: Vec<&'a RawValue>,
+        #[serde(borrow)] candidates: FirstCandidate<'a>,
         prompt_feedback: PromptFeedback,
         usage_metadata: Usage,
-        response_id: Option<String>,
+        #[serde(borrow)] response_id: Option<Cow<'a, str>>,
         #[serde(borrow)] error: Option<&'a RawValue>,
     }
 
@@ -30,8 +31,55 @@ lenient_structs! {
     }
 }
 
-/// A part by its fields, which determine its type.
-pub(super) type Part<'a> = HashMap<String, &'a RawValue>;
+/// The first of the candidates; `None` if there is none, its default if it is no object.
+#[derive(Debug, Default)]
+pub(super) struct FirstCandidate<'a>(pub(super) Option<Candidate<'a>>);
+
+impl<'de: 'a, 'a> Lenient<'de> for FirstCandidate<'a> {
+    fn from_list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let first = next_element(&mut list)?;
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Some(Self(first)))
+    }
+}
+
+/// A part; its fields determine its type.
+#[derive(Debug, Default)]
+pub(super) struct Part<'a> {
+    pub(super) text: Option<Cow<'a, str>>,
+    pub(super) thought: bool,
+    pub(super) function_call: Option<&'a RawValue>,
+    pub(super) tool_call: Option<&'a RawValue>,
+    pub(super) tool_response: Option<&'a RawValue>,
+    /// True if it has no field at all.
+    pub(super) is_empty: bool,
+    /// True if it has fields beside `text` and `thought`.
+    pub(super) has_other_fields: bool,
+}
+
+impl<'de: 'a, 'a> Lenient<'de> for Part<'a> {
+    fn from_object<A: MapAccess<'de>>(mut object: A) -> Result<Option<Self>, A::Error> {
+        let mut part = Self { is_empty: true, ..Self::default() };
+        while let Some(name) = next_name(&mut object)? {
+            part.is_empty = false;
+            match &*name {
+                "text" => part.text = next_lenient(&mut object)?,
+                "thought" => part.thought = next_lenient(&mut object)?,
+                other => {
+                    part.has_other_fields = true;
+                    let value = object.next_value()?;
+                    match other {
+                        "functionCall" => part.function_call = Some(value),
+                        "toolCall" => part.tool_call = Some(value),
+                        "toolResponse" => part.tool_response = Some(value),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Ok(Some(part))
+    }
+}
 
 lenient_structs! {
     #[serde(rename_all = "camelCase")]

@@ -13,6 +13,7 @@ use crate::excerpt::unreadable;
 use crate::limits::{MAX_ID_SEED_BYTES, response_cut_off};
 use crate::protocol::ResponseParser;
 use crate::protocol::item_builder::ItemBuilder;
+use crate::protocol::json::without_duplicate_fields;
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -47,12 +48,19 @@ impl StreamParser {
 }
 
 impl ResponseParser for StreamParser {
-    fn parse_frame(&mut self, _: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_frame(&mut self, _: &str, data: &str) -> Result<(), ModelError> {
         if self.is_finished || data.trim().is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
-        let line: wire::Line<'_> = serde_json::from_str(data)
-            .map_err(|source| unreadable("a line is not in the protocol", data, source))?;
+        let deduplicated;
+        let line: wire::Line<'_> = match serde_json::from_str(data) {
+            Ok(line) => line,
+            Err(source) => {
+                deduplicated = without_duplicate_fields(data).unwrap_or_default();
+                serde_json::from_str(&deduplicated)
+                    .map_err(|_| unreadable("a line is not in the protocol", data, source))?
+            }
+        };
         if line.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }
@@ -66,23 +74,25 @@ impl ResponseParser for StreamParser {
             self.read_call(raw, line.created_at.as_deref())?;
         }
         if !line.done {
-            return Ok(self.items.take_events());
+            return Ok(());
         }
         self.is_finished = true;
         self.items.close_text();
-        let mut events = self.items.take_events();
-        events.push(ModelEvent::Finished {
-            stop: stop_reason(line.done_reason, self.items.has_calls()),
-            usage: Usage::new(line.prompt_eval_count, line.eval_count),
-        });
-        Ok(events)
+        let stop = stop_reason(line.done_reason, self.items.has_calls());
+        let usage = Usage::new(line.prompt_eval_count, line.eval_count);
+        self.items.events.push(ModelEvent::Finished { stop, usage });
+        Ok(())
     }
 
-    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+    fn end_of_stream(&mut self) -> Result<(), ModelError> {
         match self.is_finished {
-            true => Ok(Vec::new()),
+            true => Ok(()),
             false => Err(response_cut_off()),
         }
+    }
+
+    fn events(&mut self) -> &mut Vec<ModelEvent> {
+        &mut self.items.events
     }
 }
 

@@ -1,5 +1,7 @@
 //! The JSON of lines: any field may be missing, unknown fields are ignored.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -8,7 +10,7 @@ use crate::protocol::json::lenient_structs;
 lenient_structs! {
     /// One line of a response.
     struct Line<'a> {
-        created_at: Option<String>,
+        #[serde(borrow)] created_at: Option<Cow<'a, str>>,
         #[serde(borrow)] message: Message<'a>,
         done: bool,
         done_reason: String,
@@ -19,8 +21,8 @@ lenient_structs! {
 
     /// The next part of the message.
     struct Message<'a> {
-        thinking: String,
-        content: String,
+        #[serde(borrow)] thinking: Cow<'a, str>,
+        #[serde(borrow)] content: Cow<'a, str>,
         #[serde(borrow)] tool_calls: Vec<&'a RawValue>,
     }
 

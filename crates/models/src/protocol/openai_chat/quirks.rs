@@ -25,6 +25,8 @@ pub(crate) struct Quirks {
     pub(crate) arguments_must_be_object: bool,
     /// Whether `tool_choice` can force a call.
     pub(crate) supports_forced_calls: bool,
+    /// Whether the vendor has custom tools; which models call them is decided by their names.
+    pub(crate) has_custom_tools: bool,
     /// How a response format is requested.
     pub(crate) response_format: ResponseFormatSupport,
     /// Where the images of a tool result are sent.
@@ -79,6 +81,7 @@ impl Quirks {
         field_required_with_calls: None,
         arguments_must_be_object: true,
         supports_forced_calls: true,
+        has_custom_tools: false,
         response_format: ResponseFormatSupport::JsonSchema,
         result_images: ResultImages::DescribedAsText,
         accepts_audio: false,
@@ -91,6 +94,7 @@ impl Quirks {
         system_role: "developer",
         replayed_fields: &["refusal"],
         arguments_must_be_object: false,
+        has_custom_tools: true,
         result_images: ResultImages::InUserMessage,
         accepts_audio: true,
         accepts_files: true,

@@ -61,7 +61,8 @@ fn tool_choice(protocol: &OpenAiChat, choice: &ToolChoice, tools: &ToolPlan) -> 
         ToolChoice::Named(name) if protocol.quirks.supports_forced_calls => {
             // An unknown name is sent unchanged, for the vendor to reject: any other choice would mean something else.
             let name = tools.wire_name(name).unwrap_or(name);
-            Some(json!({"type": "function", "function": {"name": name}}))
+            let kind = if tools.custom_param(name).is_some() { "custom" } else { "function" };
+            Some(json!({"type": kind, kind: {"name": name}}))
         }
         // `auto` is the default.
         _ => None,

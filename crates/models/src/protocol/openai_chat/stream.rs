@@ -15,6 +15,7 @@ use super::wire::{Choice, Chunk, Delta};
 use crate::excerpt::unreadable;
 use crate::limits::{response_cut_off, too_many_calls};
 use crate::protocol::call_assembler::{CallAssembler, CallDelta, CompleteCall};
+use crate::protocol::custom_call::{ARGUMENTS_END, arguments_start, escape};
 use crate::protocol::json::{JsonObject, is_empty, object};
 use crate::protocol::{ResponseParser, item_with_raw, tool_name};
 
@@ -36,7 +37,7 @@ pub(super) struct StreamParser {
     finish_reason: Option<String>,
     usage: Usage,
     is_finished: bool,
-    /// The events of the current frame.
+    /// The events that were not taken yet.
     events: Vec<ModelEvent>,
 }
 
@@ -58,11 +59,7 @@ impl StreamParser {
     }
 
     /// Parses a frame that is an error, or does not parse as a chunk.
-    fn parse_unexpected_frame(
-        &mut self,
-        name: &str,
-        data: &str,
-    ) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_unexpected_frame(&mut self, name: &str, data: &str) -> Result<(), ModelError> {
         let value: Value = serde_json::from_str(data)
             .map_err(|source| unreadable("a chunk of the answer is not JSON", data, source))?;
         let is_error = value.get("object").and_then(Value::as_str) == Some("error");
@@ -73,11 +70,11 @@ impl StreamParser {
         match serde_json::from_str(&value.to_string()) {
             Ok(chunk) => self.read_chunk(chunk),
             // JSON, but not a chunk.
-            Err(_) => Ok(Vec::new()),
+            Err(_) => Ok(()),
         }
     }
 
-    fn read_chunk(&mut self, chunk: Chunk) -> Result<Vec<ModelEvent>, ModelError> {
+    fn read_chunk(&mut self, chunk: Chunk<'_>) -> Result<(), ModelError> {
         let groq = chunk.x_groq.unwrap_or_default();
         for error in [&chunk.error, &groq.error] {
             if !error.is_null() {
@@ -90,12 +87,12 @@ impl StreamParser {
         if let Some(usage) = chunk.usage.or(groq.usage) {
             self.usage = usage.into();
         }
-        for choice in chunk.choices {
+        for choice in chunk.choices.0 {
             if choice.index.unwrap_or(0) == 0 {
                 self.read_choice(choice)?;
             }
         }
-        Ok(std::mem::take(&mut self.events))
+        Ok(())
     }
 
     fn read_choice(&mut self, choice: Choice) -> Result<(), ModelError> {
@@ -142,8 +139,9 @@ impl StreamParser {
             self.refusal.push_str(&refusal);
             self.events.push(ModelEvent::Text(refusal));
         }
-        if !delta.tool_calls.is_empty() {
-            let call_events = self.calls.add_deltas(delta.tool_calls.into_iter().map(call_delta));
+        if !delta.tool_calls.0.is_empty() {
+            let deltas = delta.tool_calls.0.into_iter().map(|entry| call_delta(entry, &self.plan));
+            let call_events = self.calls.add_deltas(deltas);
             self.push_call_events(call_events);
         }
         if let Some(call) = delta.function_call {
@@ -167,10 +165,10 @@ impl StreamParser {
             }
         }
         let mut details_text = String::new();
-        if !delta.reasoning_details.is_empty() {
+        if !delta.reasoning_details.0.is_empty() {
             let field =
                 self.reasoning_fields.entry("reasoning_details").or_insert_with(|| json!([]));
-            for detail in &delta.reasoning_details {
+            for detail in &delta.reasoning_details.0 {
                 let text = detail.get("text").or_else(|| detail.get("summary"));
                 details_text.push_str(text.and_then(Value::as_str).unwrap_or_default());
                 if let Value::Array(details) = field {
@@ -180,7 +178,7 @@ impl StreamParser {
         }
         let text =
             named.into_iter().filter_map(|(_, text)| text.as_ref()).find(|text| !text.is_empty());
-        self.emit_reasoning(text.unwrap_or(&details_text).clone());
+        self.emit_reasoning(text.cloned().unwrap_or(details_text));
     }
 
     fn emit_reasoning(&mut self, text: String) {
@@ -247,8 +245,8 @@ impl StreamParser {
         self.events.push(ModelEvent::Item(item));
     }
 
-    /// Returns all items, and the end of the response.
-    fn finish(&mut self) -> Vec<ModelEvent> {
+    /// Emits all items, and the end of the response.
+    fn finish(&mut self) {
         self.is_finished = true;
         let (call_events, calls) = self.calls.finish();
         self.push_call_events(call_events);
@@ -268,21 +266,22 @@ impl StreamParser {
             let raw = json!({"refusal": text});
             self.push_item(ItemKind::Refusal { text }, &raw);
         }
-        let mut has_calls = false;
-        for call in calls {
-            has_calls |= !call.name.is_empty();
-            self.push_call(call);
+        let has_calls = calls.iter().any(|call| !call.name.is_empty());
+        let stop = stop_reason(self.finish_reason.take(), has_calls, has_refusal);
+        let is_cut_off = matches!(stop, StopReason::Length | StopReason::Filtered);
+        let last = calls.len().saturating_sub(1);
+        for (index, call) in calls.into_iter().enumerate() {
+            match is_custom(&call) {
+                true => self.push_custom_call(index, call, is_cut_off && index == last),
+                false => self.push_call(call),
+            }
         }
         for (name, value) in std::mem::take(&mut self.extra_fields) {
             if !is_empty(&value) {
                 self.push_item(ItemKind::Other, &JsonObject::from_iter([(name, value)]));
             }
         }
-        self.events.push(ModelEvent::Finished {
-            stop: stop_reason(self.finish_reason.take(), has_calls, has_refusal),
-            usage: self.usage,
-        });
-        std::mem::take(&mut self.events)
+        self.events.push(ModelEvent::Finished { stop, usage: self.usage });
     }
 
     fn push_call(&mut self, complete: CompleteCall) {
@@ -303,16 +302,36 @@ impl StreamParser {
     }
 }
 
+impl StreamParser {
+    /// Emits the call of a custom tool, whose arguments still lack their end; so they stay if the response was cut off in them.
+    fn push_custom_call(&mut self, index: usize, complete: CompleteCall, is_cut_off: bool) {
+        let CompleteCall { id, name, mut arguments, extra_fields } = complete;
+        let text = arguments.strip_prefix(&arguments_start(&self.plan, &name)).unwrap_or_default();
+        let text: String = serde_json::from_str(&format!("\"{text}\"")).unwrap_or_default();
+        let custom = json!({"name": name, "input": text});
+        let mut raw =
+            object([("id", id.as_str().into()), ("type", "custom".into()), ("custom", custom)]);
+        raw.extend(extra_fields);
+        if !is_cut_off {
+            arguments.push_str(ARGUMENTS_END);
+            self.events.push(ModelEvent::CallDelta { index, delta: ARGUMENTS_END.to_owned() });
+        }
+        let call = self.plan.lift(ToolCall::new(name, arguments).with_id(id));
+        self.push_item(ItemKind::Call { call }, &raw);
+    }
+}
+
 impl ResponseParser for StreamParser {
-    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<(), ModelError> {
         let data = data.trim();
         if self.is_finished || data.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         if data == END_OF_STREAM {
-            return Ok(self.finish());
+            self.finish();
+            return Ok(());
         }
-        match serde_json::from_str::<Chunk>(data) {
+        match serde_json::from_str::<Chunk<'_>>(data) {
             Ok(chunk) if name != "error" && chunk.object.as_deref() != Some("error") => {
                 self.read_chunk(chunk)
             }
@@ -320,15 +339,20 @@ impl ResponseParser for StreamParser {
         }
     }
 
-    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+    fn end_of_stream(&mut self) -> Result<(), ModelError> {
         if self.is_finished {
-            return Ok(Vec::new());
+            return Ok(());
         }
         // Some servers omit `[DONE]`, but a complete response has a finish reason.
         if self.finish_reason.is_some() {
-            return Ok(self.finish());
+            self.finish();
+            return Ok(());
         }
         Err(response_cut_off())
+    }
+
+    fn events(&mut self) -> &mut Vec<ModelEvent> {
+        &mut self.events
     }
 }
 
@@ -350,10 +374,27 @@ fn stop_reason(reason: Option<String>, has_calls: bool, has_refusal: bool) -> St
     }
 }
 
+/// Returns true for the call of a custom tool.
+fn is_custom(call: &CompleteCall) -> bool {
+    !call.name.is_empty() && call.extra_fields.get("type").is_some_and(|kind| kind == "custom")
+}
+
 /// Parses one element of `tool_calls`.
-fn call_delta(mut entry: JsonObject) -> CallDelta {
+fn call_delta(mut entry: JsonObject, plan: &ToolPlan) -> CallDelta {
     let index = entry.remove("index");
     let id = entry.remove("id");
+    if let Some(Value::Object(mut custom)) = entry.remove("custom") {
+        let name = custom.remove("name");
+        // Only the first delta has a name.
+        let start = name.as_ref().and_then(Value::as_str).filter(|name| !name.trim().is_empty());
+        let start = start.map(|name| arguments_start(plan, name)).unwrap_or_default();
+        let text = custom.get("input").and_then(Value::as_str).unwrap_or_default();
+        let arguments = format!("{start}{}", escape(text)).into();
+        let mut delta = CallDelta::new(index.as_ref(), id.as_ref(), name.as_ref(), Some(arguments));
+        entry.insert("type".to_owned(), "custom".into());
+        delta.extra_fields = entry;
+        return delta;
+    }
     let mut function = match entry.remove("function") {
         Some(Value::Object(function)) => function,
         _ => JsonObject::new(),

@@ -1,91 +1,91 @@
 //! The JSON of a chunk: every field may be missing, or have another type.
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+
+use serde::de::{IgnoredAny, MapAccess};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::protocol::json::{JsonObject, lenient, lenient_structs};
+use crate::protocol::json::{
+    JsonObject, Lenient, OneOrMany, lenient_structs, next_lenient, next_name,
+};
 
-/// One frame of the stream.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Chunk {
-    #[serde(deserialize_with = "lenient")]
-    pub(super) id: Option<String>,
-    /// The type, which may be `error`.
-    #[serde(deserialize_with = "lenient")]
-    pub(super) object: Option<String>,
-    #[serde(deserialize_with = "list")]
-    pub(super) choices: Vec<Choice>,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) usage: Option<Usage>,
-    /// Where older Groq responses have the usage.
-    #[serde(deserialize_with = "lenient")]
-    pub(super) x_groq: Option<GroqExtension>,
-    pub(super) error: Value,
-}
+lenient_structs! {
+    /// One frame of the stream.
+    struct Chunk<'a> {
+        #[serde(borrow)] id: Option<Cow<'a, str>>,
+        /// The type, which may be `error`.
+        #[serde(borrow)] object: Option<Cow<'a, str>>,
+        choices: OneOrMany<Choice>,
+        usage: Option<Usage>,
+        /// Where older Groq responses have the usage.
+        x_groq: Option<GroqExtension>,
+        error: Value,
+    }
 
-/// One of the completions; only one is ever requested.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Choice {
-    #[serde(deserialize_with = "lenient")]
-    pub(super) index: Option<i64>,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) delta: Option<Delta>,
-    /// The complete message, from servers that do not stream.
-    #[serde(deserialize_with = "lenient")]
-    pub(super) message: Option<Delta>,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) finish_reason: Option<String>,
-    /// Where Moonshot has the usage.
-    #[serde(deserialize_with = "lenient")]
-    pub(super) usage: Option<Usage>,
-    /// Where OpenRouter has the error of the vendor behind it.
-    pub(super) error: Value,
+    /// One of the completions; only one is ever requested.
+    struct Choice {
+        index: Option<i64>,
+        delta: Option<Delta>,
+        /// The complete message, from servers that do not stream.
+        message: Option<Delta>,
+        finish_reason: Option<String>,
+        /// Where Moonshot has the usage.
+        usage: Option<Usage>,
+        /// Where OpenRouter has the error of the vendor behind it.
+        error: Value,
+    }
+
+    /// The next part of a call.
+    struct Function {
+        name: Value,
+        arguments: Value,
+    }
+
+    /// Groq's extension of a chunk.
+    struct GroqExtension {
+        usage: Option<Usage>,
+        error: Value,
+    }
 }
 
 /// The next part of the message.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 pub(super) struct Delta {
     /// Text, or a list of parts.
     pub(super) content: Value,
-    #[serde(deserialize_with = "lenient")]
     pub(super) refusal: Option<String>,
-    #[serde(deserialize_with = "lenient")]
     pub(super) reasoning_content: Option<String>,
-    #[serde(deserialize_with = "lenient")]
     pub(super) reasoning: Option<String>,
-    #[serde(deserialize_with = "list")]
-    pub(super) reasoning_details: Vec<JsonObject>,
-    #[serde(deserialize_with = "list")]
-    pub(super) tool_calls: Vec<JsonObject>,
-    #[serde(deserialize_with = "lenient")]
+    pub(super) reasoning_details: OneOrMany<JsonObject>,
+    pub(super) tool_calls: OneOrMany<JsonObject>,
     pub(super) function_call: Option<Function>,
-    /// Always `assistant`.
-    #[serde(rename = "role")]
-    pub(super) _role: IgnoredAny,
-    #[serde(flatten)]
+    /// Unknown fields.
     pub(super) rest: JsonObject,
 }
 
-/// The next part of a call.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Function {
-    pub(super) name: Value,
-    pub(super) arguments: Value,
-}
-
-/// Groq's extension of a chunk.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct GroqExtension {
-    #[serde(deserialize_with = "lenient")]
-    pub(super) usage: Option<Usage>,
-    pub(super) error: Value,
+impl<'de> Lenient<'de> for Delta {
+    fn from_object<A: MapAccess<'de>>(mut object: A) -> Result<Option<Self>, A::Error> {
+        let mut delta = Self::default();
+        while let Some(name) = next_name(&mut object)? {
+            match &*name {
+                "content" => delta.content = next_lenient(&mut object)?,
+                "refusal" => delta.refusal = next_lenient(&mut object)?,
+                "reasoning_content" => delta.reasoning_content = next_lenient(&mut object)?,
+                "reasoning" => delta.reasoning = next_lenient(&mut object)?,
+                "reasoning_details" => delta.reasoning_details = next_lenient(&mut object)?,
+                "tool_calls" => delta.tool_calls = next_lenient(&mut object)?,
+                "function_call" => delta.function_call = next_lenient(&mut object)?,
+                // Always `assistant`.
+                "role" => {
+                    object.next_value::<IgnoredAny>()?;
+                }
+                _ => {
+                    delta.rest.insert(name.into_owned(), object.next_value()?);
+                }
+            }
+        }
+        Ok(Some(delta))
+    }
 }
 
 lenient_structs! {
@@ -116,12 +116,14 @@ lenient_structs! {
 #[derive(Debug, Default)]
 pub(super) struct Count(u64);
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
+impl Lenient<'_> for Count {
+    fn from_unsigned(number: u64) -> Option<Self> {
+        Some(Self(number))
+    }
+
+    fn from_float(number: f64) -> Option<Self> {
         // The cast saturates.
-        let rounded = value.as_f64().map(|number| number as u64);
-        Ok(Self(value.as_u64().or(rounded).unwrap_or_default()))
+        Some(Self(number as u64))
     }
 }
 
@@ -139,17 +141,4 @@ impl From<Usage> for toolwright_chat::Usage {
         usage.reasoning = reasoning;
         usage
     }
-}
-
-/// Deserializes the elements that have the expected type; a single value counts as a list of one.
-fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Vec<T>, D::Error> {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    if raw.get() == "null" {
-        return Ok(Vec::new());
-    }
-    let elements = serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw]);
-    let parsed = elements.into_iter().map(|raw: &RawValue| serde_json::from_str(raw.get()));
-    Ok(parsed.filter_map(Result::ok).collect())
 }

@@ -5,8 +5,9 @@
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, Message, ModelRequest, Step};
 use toolwright_core::wire::ToolPlan;
-use toolwright_core::{Content, Outcome, ToolResult};
+use toolwright_core::{Content, Outcome, ToolCall, ToolResult};
 
+use super::pending_items::CUSTOM_CALL;
 use super::{NAME, tool_search, wire};
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_tool_name};
 use crate::protocol::json::object;
@@ -73,29 +74,22 @@ fn write_step(
                 let id = ids.unique_id(call.id.as_str(), MAX_ID_BYTES);
                 items.push(tool_search::search_call(raw_item(item), call, &id, tools));
                 let found = result_of(call.id.as_str()).map(|result| searches.found(result));
-                outputs.push(tool_search::search_output(&id, &found.unwrap_or_default()));
+                let found = found.unwrap_or_default();
+                outputs.push(tool_search::search_output(&id, &found, tools));
             }
             ItemKind::Call { call } => {
                 let id = ids.unique_id(call.id.as_str(), MAX_ID_BYTES);
-                let mut function_call =
-                    raw_item(item).filter(is_function_call).unwrap_or_else(|| {
-                        let call = tools.lower(call.clone());
-                        json!({
-                            "type": "function_call",
-                            "call_id": id,
-                            "name": call.name,
-                            "arguments": call.arguments,
-                        })
-                    });
-                set_valid_id_and_name(&mut function_call, &id);
-                items.push(function_call);
+                let raw = raw_item(item).filter(|raw| is_accepted_call(raw, tools));
+                let mut sent = raw.unwrap_or_else(|| new_call(tools.lower(call.clone()), tools));
+                set_valid_id_and_name(&mut sent, &id);
+                let output_type = match is_type(&sent, CUSTOM_CALL) {
+                    true => "custom_tool_call_output",
+                    false => "function_call_output",
+                };
+                items.push(sent);
                 let result = result_of(call.id.as_str());
                 let output = result.map_or_else(|| json!(MISSING_RESULT_TEXT), call_output);
-                outputs.push(json!({
-                    "type": "function_call_output",
-                    "call_id": id,
-                    "output": output,
-                }));
+                outputs.push(json!({"type": output_type, "call_id": id, "output": output}));
             }
             ItemKind::HostedApproval { id, .. } => {
                 let Some(request) = raw_item(item) else {
@@ -130,8 +124,17 @@ fn write_step(
     items.append(&mut outputs);
 }
 
+/// Writes a call that this API has not sent, or in a form that the request does not accept.
+fn new_call(call: ToolCall, tools: &ToolPlan) -> Value {
+    match tools.custom_input(&call) {
+        Some(input) => json!({"type": CUSTOM_CALL, "name": call.name, "input": input}),
+        None => json!({"type": "function_call", "name": call.name, "arguments": call.arguments}),
+    }
+}
+
 /// Sets the id that the call's result has, and a valid name.
 fn set_valid_id_and_name(call: &mut Value, id: &str) {
+    let is_custom = is_type(call, CUSTOM_CALL);
     let Some(fields) = call.as_object_mut() else {
         return;
     };
@@ -139,6 +142,10 @@ fn set_valid_id_and_name(call: &mut Value, id: &str) {
     let name = valid_tool_name(name.unwrap_or_default());
     fields.insert("call_id".to_owned(), id.into());
     fields.insert("name".to_owned(), name.into());
+    if is_custom {
+        // Responses have it, but the type of requests does not.
+        fields.shift_remove("status");
+    }
 }
 
 /// Sent for a missing result.
@@ -158,13 +165,18 @@ fn is_replayable(item: &Item) -> bool {
     })
 }
 
-/// Returns false for a search in the API's own form, which only a request with that form of search accepts.
-fn is_function_call(item: &Value) -> bool {
-    item.get("type").and_then(Value::as_str) == Some("function_call")
+/// Returns false for a search in the API's own form, which only a request with that form of search accepts, and for a call of a
+/// custom tool if the model does not call such tools.
+fn is_accepted_call(item: &Value, tools: &ToolPlan) -> bool {
+    is_type(item, "function_call") || is_type(item, CUSTOM_CALL) && tools.has_custom_tools()
 }
 
 fn is_reasoning(item: &Value) -> bool {
-    item.get("type").and_then(Value::as_str) == Some("reasoning")
+    is_type(item, "reasoning")
+}
+
+fn is_type(item: &Value, kind: &str) -> bool {
+    item.get("type").and_then(Value::as_str) == Some(kind)
 }
 
 /// Text of the assistant without raw JSON; `None` if it is empty.

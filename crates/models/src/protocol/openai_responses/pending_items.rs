@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 
 use super::wire::{Frame, Item};
 
-use crate::protocol::json::JsonObject;
+use crate::protocol::json::{JsonObject, parse_object};
+
+/// The type of a call of a custom tool.
+pub(super) const CUSTOM_CALL: &str = "custom_tool_call";
 
 /// An output item that has started, and may be done.
 #[derive(Default)]
@@ -25,6 +28,8 @@ pub(super) struct PendingItem {
     pub(super) refusal: String,
     /// Its index among the calls, once its start was emitted.
     pub(super) call_index: Option<usize>,
+    /// Whether it is a call of a custom tool: its deltas are a text.
+    pub(super) is_custom: bool,
     /// Whether deltas of its arguments were emitted.
     pub(super) arguments_streamed: bool,
     pub(super) is_done: bool,
@@ -63,7 +68,7 @@ impl PendingKind {
         match kind {
             "message" => Self::Message,
             "reasoning" => Self::Reasoning,
-            "function_call" => Self::Call,
+            "function_call" | CUSTOM_CALL => Self::Call,
             _ => Self::Other,
         }
     }
@@ -94,7 +99,7 @@ impl PendingItems {
         kind: PendingKind,
         frame: &Frame<'_>,
     ) -> &mut PendingItem {
-        let id = frame.item_id.as_str();
+        let id = &*frame.item_id;
         let output_index = frame.output_index;
         let has_id =
             |pending: &PendingItem| !id.is_empty() && (pending.id == id || pending.call_id == id);
@@ -181,7 +186,7 @@ impl PendingItems {
 
     /// Returns true if an item in the output of the last frame was done before.
     pub(super) fn is_done(&self, raw: &RawValue, output_index: Option<u64>) -> bool {
-        let item: Item = serde_json::from_str(raw.get()).unwrap_or_default();
+        let item: Item = parse_object(raw.get()).unwrap_or_default();
         let kind = PendingKind::from_type(&item.kind);
         let same = |known: &str, other: &str| !known.is_empty() && known == other;
         self.0.iter().any(|pending| {

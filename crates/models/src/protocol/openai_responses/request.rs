@@ -101,7 +101,8 @@ fn tool_choice(request: &ModelRequest, plan: &ToolPlan) -> Option<Value> {
 
 fn named_tool_choice(name: &str, request: &ModelRequest, plan: &ToolPlan) -> Value {
     if let Some(wire_name) = plan.wire_name(name) {
-        return json!({"type": "function", "name": wire_name});
+        let kind = if plan.custom_param(wire_name).is_some() { "custom" } else { "function" };
+        return json!({"type": kind, "name": wire_name});
     }
     let hosted = request.hosted_tools.iter().find_map(|hosted| match hosted {
         HostedTool::WebSearch(search) if search.kind == name || name == "web_search" => {

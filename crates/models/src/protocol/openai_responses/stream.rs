@@ -11,11 +11,12 @@ use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
-use super::pending_items::{PendingItem, PendingItems, PendingKind};
+use super::pending_items::{CUSTOM_CALL, PendingItem, PendingItems, PendingKind};
 use super::wire::{self, Frame, Response};
 use super::{NAME, error, item, tool_search};
 use crate::limits::{MAX_ITEMS, response_cut_off, too_many_items};
-use crate::protocol::json::object;
+use crate::protocol::custom_call::{ARGUMENTS_END, arguments_start, escape};
+use crate::protocol::json::{object, parse_object, without_duplicate_fields};
 use crate::protocol::{ResponseParser, tool_name};
 
 /// Parses one response.
@@ -26,25 +27,43 @@ pub(super) struct StreamParser {
     awaits_results: bool,
     has_refusal: bool,
     is_finished: bool,
-    /// The events of the current frame.
+    /// The last call of a custom tool. Its text does not show whether it is complete: that is known when another item follows,
+    /// or with the last frame.
+    held_call: Option<HeldCall>,
+    /// The events that were not taken yet.
     events: Vec<ModelEvent>,
 }
 
+/// A call of a custom tool, whose arguments still lack their end.
+struct HeldCall {
+    index: usize,
+    call: ToolCall,
+    raw: Box<RawValue>,
+    is_cut_off: bool,
+}
+
 impl ResponseParser for StreamParser {
-    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<(), ModelError> {
         if self.is_finished || matches!(data.trim(), "" | "[DONE]") {
-            return Ok(Vec::new());
+            return Ok(());
         }
         if self.items.len() > MAX_ITEMS {
             return Err(too_many_items());
         }
-        let frame: Frame<'_> =
-            serde_json::from_str(data).map_err(|cause| error::invalid_json_error(data, cause))?;
+        let deduplicated;
+        let frame: Frame<'_> = match serde_json::from_str(data) {
+            Ok(frame) => frame,
+            Err(cause) => {
+                deduplicated = without_duplicate_fields(data).unwrap_or_default();
+                serde_json::from_str(&deduplicated)
+                    .map_err(|_| error::invalid_json_error(data, cause))?
+            }
+        };
         let kind = frame.kind.as_deref().unwrap_or(name);
         match kind {
             "response.output_item.added" => self.item_added(&frame),
             "response.output_text.delta" => {
-                if let Some(delta) = self.append_delta(PendingKind::Message, &frame) {
+                if let Some(delta) = self.append_delta(PendingKind::Message, frame) {
                     self.events.push(ModelEvent::Text(delta));
                 }
             }
@@ -53,7 +72,7 @@ impl ResponseParser for StreamParser {
                 pending.refusal.push_str(&frame.delta);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                if let Some(delta) = self.append_delta(PendingKind::Reasoning, &frame) {
+                if let Some(delta) = self.append_delta(PendingKind::Reasoning, frame) {
                     self.events.push(ModelEvent::Reasoning(delta));
                 }
             }
@@ -64,13 +83,33 @@ impl ResponseParser for StreamParser {
                     self.events.push(ModelEvent::Reasoning(SUMMARY_SEPARATOR.to_owned()));
                 }
             }
-            "response.function_call_arguments.delta" => {
-                if let Some(delta) = self.append_delta(PendingKind::Call, &frame) {
-                    let pending = self.items.find_or_insert(PendingKind::Call, &frame);
-                    if let Some(index) = pending.call_index {
-                        pending.arguments_streamed = true;
-                        self.events.push(ModelEvent::CallDelta { index, delta });
+            "response.function_call_arguments.delta" if !frame.delta.is_empty() => {
+                let pending = self.items.find_or_insert(PendingKind::Call, &frame);
+                pending.text.push_str(&frame.delta);
+                if let Some(index) = pending.call_index {
+                    pending.arguments_streamed = true;
+                    let delta = frame.delta.into_owned();
+                    self.events.push(ModelEvent::CallDelta { index, delta });
+                }
+            }
+            "response.custom_tool_call_input.delta" if !frame.delta.is_empty() => {
+                let pending = self.items.find_or_insert(PendingKind::Call, &frame);
+                pending.is_custom = true;
+                pending.text.push_str(&frame.delta);
+                if let Some(index) = pending.call_index {
+                    let mut json = escape(&frame.delta);
+                    if !pending.arguments_streamed {
+                        json.insert_str(0, &arguments_start(&self.tools, &pending.name));
                     }
+                    pending.arguments_streamed = true;
+                    self.events.push(ModelEvent::CallDelta { index, delta: json });
+                }
+            }
+            "response.custom_tool_call_input.done" => {
+                let pending = self.items.find_or_insert(PendingKind::Call, &frame);
+                pending.is_custom = true;
+                if let Some(input) = frame.input {
+                    pending.text = input;
                 }
             }
             "response.function_call_arguments.done" => {
@@ -100,26 +139,29 @@ impl ResponseParser for StreamParser {
             }
             _ => {}
         }
-        Ok(std::mem::take(&mut self.events))
+        Ok(())
     }
 
-    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_complete_body(&mut self, json: &str) -> Result<(), ModelError> {
         // A complete response is the same as in the last frame of a stream; anything else is an error, or ignored.
         match serde_json::from_str::<Response>(json) {
             Ok(response) if response.output.is_some() || response.status.is_some() => {
-                self.finish_response("response.completed", json, response)?;
-                Ok(std::mem::take(&mut self.events))
+                self.finish_response("response.completed", json, response)
             }
             _ => self.parse_frame("", json),
         }
     }
 
-    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+    fn end_of_stream(&mut self) -> Result<(), ModelError> {
         if self.is_finished {
-            return Ok(Vec::new());
+            return Ok(());
         }
         self.is_finished = true;
         Err(response_cut_off())
+    }
+
+    fn events(&mut self) -> &mut Vec<ModelEvent> {
+        &mut self.events
     }
 }
 
@@ -135,18 +177,20 @@ impl StreamParser {
             awaits_results: false,
             has_refusal: false,
             is_finished: false,
+            held_call: None,
             events: Vec::new(),
         }
     }
 
     fn item_added(&mut self, frame: &Frame<'_>) {
         let Some(raw) = frame.item else { return };
-        let item: wire::Item = serde_json::from_str(raw.get()).unwrap_or_default();
+        let item: wire::Item = parse_object(raw.get()).unwrap_or_default();
         if self.items.has_pending(&item.id) {
             return;
         }
         let mut pending = PendingItem {
             kind: PendingKind::from_type(&item.kind),
+            is_custom: item.kind == CUSTOM_CALL,
             output_index: frame.output_index,
             id: item.id,
             call_id: item.call_id,
@@ -177,17 +221,17 @@ impl StreamParser {
     }
 
     /// Appends a delta to its item, and returns it.
-    fn append_delta(&mut self, kind: PendingKind, frame: &Frame<'_>) -> Option<String> {
+    fn append_delta(&mut self, kind: PendingKind, frame: Frame<'_>) -> Option<String> {
         if frame.delta.is_empty() {
             return None;
         }
-        self.items.find_or_insert(kind, frame).text.push_str(&frame.delta);
-        Some(frame.delta.clone())
+        self.items.find_or_insert(kind, &frame).text.push_str(&frame.delta);
+        Some(frame.delta.into_owned())
     }
 
     /// Emits an item that is done.
     fn item_done(&mut self, raw: &RawValue, output_index: Option<u64>) {
-        let item: wire::Item = serde_json::from_str(raw.get()).unwrap_or_default();
+        let item: wire::Item = parse_object(raw.get()).unwrap_or_default();
         let Some((index, mut pending)) = self.items.take_completed(&item, output_index) else {
             return;
         };
@@ -197,6 +241,7 @@ impl StreamParser {
 
     /// Emits a complete item, and its text if there were no deltas of it.
     fn emit_item(&mut self, pending: &mut PendingItem, mut item: wire::Item, raw: &RawValue) {
+        self.emit_held_call(false);
         let search = tool_search::called_tool(&item, &self.tools).map(str::to_owned);
         if let Some(search) = search {
             item.name = search;
@@ -240,14 +285,22 @@ impl StreamParser {
         } else {
             pending.name = item.name;
         }
-        let mut arguments = item.arguments.0;
+        pending.is_custom |= item.kind == CUSTOM_CALL;
+        let (field, mut arguments) = match pending.is_custom {
+            true => ("input", item.input),
+            false => ("arguments", item.arguments.0),
+        };
         if arguments.is_empty() && !pending.text.is_empty() {
-            patches.push(("arguments", json!(pending.text)));
+            patches.push((field, json!(pending.text)));
             arguments.clone_from(&pending.text);
         }
         // Blank arguments mean none, but here they were not received.
         if item.status == "incomplete" && arguments.trim().is_empty() {
             return;
+        }
+        if pending.is_custom {
+            arguments =
+                format!("{}{}", arguments_start(&self.tools, &pending.name), escape(&arguments));
         }
         let mut call = ToolCall::new(pending.name.as_str(), arguments.as_str());
         if pending.call_id.is_empty() {
@@ -268,7 +321,26 @@ impl StreamParser {
         }
         let raw = item::with_fields(raw, patches).unwrap_or_else(|| raw.to_owned());
         self.awaits_results = true;
+        if pending.is_custom {
+            let index = pending.call_index.unwrap_or_default();
+            let is_cut_off = item.status == "incomplete";
+            self.held_call = Some(HeldCall { index, call, raw, is_cut_off });
+            return;
+        }
         self.events.push(ModelEvent::Item(Item::call(self.tools.lift(call)).with_raw(NAME, raw)));
+    }
+
+    /// Emits the call that is held back; if the response was cut off in it, without the end of its arguments.
+    fn emit_held_call(&mut self, is_cut_off: bool) {
+        let Some(held) = self.held_call.take() else { return };
+        let mut call = held.call;
+        if !is_cut_off && !held.is_cut_off {
+            call.arguments = format!("{}{ARGUMENTS_END}", call.arguments.as_str()).into();
+            let delta = ARGUMENTS_END.to_owned();
+            self.events.push(ModelEvent::CallDelta { index: held.index, delta });
+        }
+        let item = Item::call(self.tools.lift(call)).with_raw(NAME, held.raw);
+        self.events.push(ModelEvent::Item(item));
     }
 
     /// Ends the response: emits the items that had no frame of their own, and the stop reason.
@@ -297,15 +369,15 @@ impl StreamParser {
         }
         let is_incomplete = kind == "response.incomplete" || status == Some("incomplete");
         self.emit_unfinished(is_incomplete);
+        let is_cancelled = kind == "response.cancelled" || status == Some("cancelled");
+        self.emit_held_call(is_incomplete || is_cancelled);
         let reason = response.incomplete_details.reason;
         let stop = match (is_incomplete, reason.as_deref()) {
             (_, Some("max_output_tokens")) => StopReason::Length,
             (_, Some("content_filter")) => StopReason::Filtered,
             (true, Some(reason)) => StopReason::Other(reason.to_owned()),
             (true, None) => StopReason::Other("incomplete".to_owned()),
-            _ if kind == "response.cancelled" || status == Some("cancelled") => {
-                StopReason::Other("cancelled".to_owned())
-            }
+            _ if is_cancelled => StopReason::Other("cancelled".to_owned()),
             _ if self.awaits_results => StopReason::Calls,
             _ if self.has_refusal => StopReason::Refused,
             _ => StopReason::End,
@@ -319,6 +391,12 @@ impl StreamParser {
         let status = if is_incomplete { "incomplete" } else { "completed" };
         for mut pending in self.items.take_unfinished() {
             let fields = match pending.kind {
+                PendingKind::Call if pending.is_custom && !pending.name.is_empty() => object([
+                    ("type", CUSTOM_CALL.into()),
+                    ("name", pending.name.as_str().into()),
+                    ("input", pending.text.as_str().into()),
+                    ("status", status.into()),
+                ]),
                 PendingKind::Call if !pending.name.is_empty() => object([
                     ("type", "function_call".into()),
                     ("name", pending.name.as_str().into()),
@@ -349,7 +427,7 @@ impl StreamParser {
                 item.entry("id").or_insert_with(|| pending.id.as_str().into());
             }
             if let Ok(raw) = to_raw_value(&item) {
-                let item = serde_json::from_str(raw.get()).unwrap_or_default();
+                let item = parse_object(raw.get()).unwrap_or_default();
                 self.emit_item(&mut pending, item, &raw);
             }
         }

@@ -1,5 +1,6 @@
 //! Requests and responses without a network.
 
+mod custom_tools;
 mod errors;
 mod random;
 mod replies;

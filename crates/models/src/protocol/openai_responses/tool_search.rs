@@ -5,6 +5,8 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::{PlannedTool, ToolPlan};
 
 use super::wire;
+use crate::protocol::call_identifiers::valid_name;
+use crate::protocol::custom_call::gpt_version;
 
 /// The type of an item in which the model searches.
 const CALL_TYPE: &str = "tool_search_call";
@@ -14,15 +16,10 @@ const FIRST_VERSION: (u32, u32) = (5, 4);
 
 /// Returns true if a model searches for tools; its small and its chat variants do not.
 pub(super) fn is_supported(model: &str) -> bool {
-    let base = model.strip_prefix("ft:").unwrap_or(model);
-    let Some(name) = base.strip_prefix("gpt-") else {
-        return false;
-    };
-    let (version, variant) = name.split_once('-').unwrap_or((name, ""));
-    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
-    let version = major.parse().ok().zip(minor.parse().ok());
-    let is_excluded = ["nano", "chat"].iter().any(|excluded| variant.contains(excluded));
-    version.is_some_and(|version| version >= FIRST_VERSION) && !is_excluded
+    gpt_version(model).is_some_and(|(version, variant)| {
+        let is_excluded = ["nano", "chat"].iter().any(|excluded| variant.contains(excluded));
+        version >= FIRST_VERSION && !is_excluded
+    })
 }
 
 /// Replaces the definition of the tool that searches by that of the API.
@@ -66,15 +63,42 @@ pub(super) fn search_call(raw: Option<Value>, call: &ToolCall, id: &str, plan: &
 }
 
 /// The output of a search: the API loads these definitions. It has no place for an error.
-pub(super) fn search_output(id: &str, found: &[&PlannedTool]) -> Value {
-    let definitions = found.iter().filter_map(|tool| tool.deferred_definition());
+pub(super) fn search_output(id: &str, found: &[&PlannedTool], plan: &ToolPlan) -> Value {
+    let definitions = match plan.has_namespaces() {
+        true => namespaces(found),
+        false => found.iter().filter_map(|tool| tool.deferred_definition()).collect(),
+    };
     json!({
         "type": "tool_search_output",
         "call_id": id,
         "execution": "client",
         "status": "completed",
-        "tools": definitions.collect::<Vec<Value>>(),
+        "tools": definitions,
     })
+}
+
+/// The definitions in one namespace for each bundle. The names of tools are unique without it, so calls are resolved by them.
+fn namespaces(found: &[&PlannedTool]) -> Vec<Value> {
+    let mut namespaces: Vec<(String, Vec<Value>)> = Vec::new();
+    for tool in found {
+        let Some(definition) = tool.deferred_definition() else { continue };
+        // Of the path of a Rust type, its name.
+        let name = tool.bundle.rsplit("::").next().unwrap_or_default();
+        let name = valid_name(name, "tools");
+        match namespaces.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, definitions)) => definitions.push(definition),
+            None => namespaces.push((name, vec![definition])),
+        }
+    }
+    let written = namespaces.into_iter().map(|(name, definitions)| {
+        json!({
+            "type": "namespace",
+            "name": name,
+            "description": format!("The tools of {name}."),
+            "tools": definitions,
+        })
+    });
+    written.collect()
 }
 
 #[cfg(test)]

@@ -2,20 +2,23 @@
 //!
 //! Servers that imitate this API omit fields, and the API itself grows.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::protocol::json::lenient_structs;
+use crate::protocol::json::{Lenient, lenient_structs};
 
 lenient_structs! {
     /// One frame of any type.
     struct Frame<'a> {
-        #[serde(rename = "type")] kind: Option<String>,
+        #[serde(rename = "type", borrow)] kind: Option<Cow<'a, str>>,
         output_index: Option<u64>,
         summary_index: Option<u64>,
-        item_id: String,
-        delta: String,
+        #[serde(borrow)] item_id: Cow<'a, str>,
+        #[serde(borrow)] delta: Cow<'a, str>,
         arguments: Option<JsonText>,
+        input: Option<String>,
         name: String,
         #[serde(borrow)] item: Option<&'a RawValue>,
         response: Response,
@@ -69,6 +72,8 @@ lenient_structs! {
         call_id: String,
         name: String,
         arguments: JsonText,
+        /// In calls of custom tools.
+        input: String,
         /// In searches for tools.
         execution: String,
         /// In MCP calls.
@@ -145,5 +150,11 @@ impl<'de> Deserialize<'de> for JsonText {
         let json = <&RawValue>::deserialize(deserializer)?.get();
         let text = serde_json::from_str::<Option<String>>(json);
         Ok(Self(text.map_or_else(|_| json.to_owned(), Option::unwrap_or_default)))
+    }
+}
+
+impl<'de> Lenient<'de> for JsonText {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        Option::deserialize(deserializer)
     }
 }

@@ -1,5 +1,6 @@
 //! Encodes events as events of AG-UI 1.0: one run for each turn, or part of a turn between two decisions.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use toolwright_chat::{ChatEvent, ModelId, PendingApproval, TurnEnd};
 use toolwright_core::{CallId, ToolCall, ToolResult};
@@ -7,7 +8,7 @@ use toolwright_core::{CallId, ToolCall, ToolResult};
 use super::thread::content_json;
 use crate::conversation::event::EndpointEvent;
 use crate::conversation::event_log::PendingApprovals;
-use crate::protocols::{EventEncoder, StepState, TextKind};
+use crate::protocols::{EventEncoder, Messages, StepState, TextKind};
 
 mod run_end;
 
@@ -83,14 +84,15 @@ impl AgUiEncoder {
     }
 
     /// The events of a thread without a running turn: its messages and pending calls.
-    pub(crate) fn encode_idle_thread(mut self) -> Vec<Value> {
-        let mut out = self.start();
+    pub(crate) fn encode_idle_thread(mut self) -> Messages {
+        let mut out = Messages::default();
+        self.start(&mut out);
         self.finish_paused_run(&mut out);
         out
     }
 
     /// Starts a step when the model writes something first.
-    fn begin_step(&mut self, out: &mut Vec<Value>) {
+    fn begin_step(&mut self, out: &mut Messages) {
         if self.step == StepState::Open {
             return;
         }
@@ -100,7 +102,7 @@ impl AgUiEncoder {
         (self.step, self.has_text, self.parent_message_id) = (StepState::Open, false, None);
     }
 
-    fn end_step(&mut self, out: &mut Vec<Value>) {
+    fn end_step(&mut self, out: &mut Messages) {
         self.close_block(out);
         // Calls that were interrupted.
         for call in self.open_calls.drain(..) {
@@ -120,7 +122,7 @@ impl AgUiEncoder {
         format!("{}-{}", self.message_prefix, self.message_count)
     }
 
-    fn write_text(&mut self, text_kind: TextKind, delta: &str, out: &mut Vec<Value>) {
+    fn write_text(&mut self, text_kind: TextKind, delta: &str, out: &mut Messages) {
         if delta.is_empty() {
             return;
         }
@@ -148,10 +150,10 @@ impl AgUiEncoder {
             }
             TextKind::Reasoning => "REASONING_MESSAGE_CONTENT",
         };
-        out.push(json!({ "type": kind, "messageId": self.current_message_id(), "delta": delta }));
+        out.push(TextDelta { r#type: kind, message_id: self.current_message_id(), delta });
     }
 
-    fn close_block(&mut self, out: &mut Vec<Value>) {
+    fn close_block(&mut self, out: &mut Messages) {
         let id = self.current_message_id();
         match self.open_block.take() {
             Some(TextKind::Text) => {
@@ -165,7 +167,7 @@ impl AgUiEncoder {
         }
     }
 
-    fn begin_call(&mut self, call: &CallId, tool: &str, out: &mut Vec<Value>) {
+    fn begin_call(&mut self, call: &CallId, tool: &str, out: &mut Messages) {
         self.begin_step(out);
         self.close_block(out);
         if self.parent_message_id.is_none() {
@@ -175,21 +177,21 @@ impl AgUiEncoder {
         self.start_call(call, tool, out);
     }
 
-    fn end_call(&mut self, call: &ToolCall, out: &mut Vec<Value>) {
+    fn end_call(&mut self, call: &ToolCall, out: &mut Messages) {
         self.open_calls.retain(|open| *open != call.id);
         let arguments = call.arguments.as_str();
         out.push(json!({ "type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": arguments }));
         out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call.id }));
     }
 
-    fn start_call(&mut self, call: &CallId, tool: &str, out: &mut Vec<Value>) {
+    fn start_call(&mut self, call: &CallId, tool: &str, out: &mut Messages) {
         self.open_calls.push(call.clone());
         out.push(json!({
             "type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": tool, "parentMessageId": self.parent_message_id,
         }));
     }
 
-    fn on_result(&mut self, result: &ToolResult, millis: u64, out: &mut Vec<Value>) {
+    fn on_result(&mut self, result: &ToolResult, millis: u64, out: &mut Messages) {
         self.close_block(out);
         let call = &result.call_id;
         if self.client_results.contains(call) {
@@ -208,7 +210,7 @@ impl AgUiEncoder {
         input: &str,
         output: &str,
         failed: bool,
-        out: &mut Vec<Value>,
+        out: &mut Messages,
     ) {
         let id = CallId::from(format!("{}-hosted-{}", self.message_prefix, self.message_count));
         self.begin_call(&id, tool, out);
@@ -225,25 +227,35 @@ impl AgUiEncoder {
     }
 }
 
+/// A piece of text. Most of a stream are these, so they are not built as a `Value` first.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TextDelta<'a> {
+    r#type: &'static str,
+    message_id: String,
+    delta: &'a str,
+}
+
 impl EventEncoder for AgUiEncoder {
-    fn start(&mut self) -> Vec<Value> {
-        let mut out = vec![json!({
+    fn start(&mut self, out: &mut Messages) {
+        out.push(json!({
             "type": "RUN_STARTED", "threadId": self.thread_id, "runId": self.run_id, "protocolVersion": PROTOCOL_VERSION,
-        })];
+        }));
         if let Some(messages) = self.initial_messages.take() {
             out.push(json!({ "type": "MESSAGES_SNAPSHOT", "messages": messages }));
         }
-        out
     }
 
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
+    fn on_text(&mut self, kind: TextKind, delta: &str, out: &mut Messages) {
+        self.write_text(kind, delta, out);
+    }
+
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Messages) {
         self.pending_approvals.on_event(event);
         match event {
             ChatEvent::TurnStarted { model, .. } | ChatEvent::Fallback { model, .. } => {
                 self.model = Some(model.clone())
             }
-            ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
-            ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
             ChatEvent::CallBegins { call, tool } => self.begin_call(call, tool.as_str(), out),
             // Arguments are sent when they are complete: their deltas are in the format of the model's API.
             ChatEvent::Call { call } => {
@@ -286,12 +298,12 @@ impl EventEncoder for AgUiEncoder {
                 }
                 self.finish_ended_run(end, *usage, *cost, out);
             }
-            // Model requests and the start of a call have no event in this protocol.
+            // Text has its own method; model requests and the start of a call have no event in this protocol.
             _ => {}
         }
     }
 
-    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Messages) {
         match event {
             EndpointEvent::Metadata { metadata } => {
                 out.push(custom_event("metadata", json!(metadata)))

@@ -1,11 +1,12 @@
 //! Encodes events as parts of the AI SDK's UI message stream (v1).
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ApprovalVerdict, ChatEvent, TurnEnd};
 use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
 
 use crate::conversation::event::EndpointEvent;
-use crate::protocols::{EventEncoder, StepState, TextKind, content_text};
+use crate::protocols::{EventEncoder, Messages, StepState, TextKind, content_text};
 
 /// Encodes one turn as the parts of one message.
 pub(crate) struct AiSdkEncoder {
@@ -18,6 +19,8 @@ pub(crate) struct AiSdkEncoder {
     open_block: Option<TextKind>,
     /// The number of parts so far, for their ids.
     part_count: usize,
+    /// The id of the open block.
+    part_id: String,
     step: StepState,
     has_text: bool,
 }
@@ -32,13 +35,14 @@ impl AiSdkEncoder {
             denied_calls: Vec::new(),
             open_block: None,
             part_count: 0,
+            part_id: String::new(),
             step: StepState::None,
             has_text: false,
         }
     }
 
     /// Starts a step when the model writes something first.
-    fn begin_step(&mut self, out: &mut Vec<Value>) {
+    fn begin_step(&mut self, out: &mut Messages) {
         if self.step == StepState::ModelDone {
             self.close_block(out);
             out.push(json!({ "type": "finish-step" }));
@@ -49,30 +53,31 @@ impl AiSdkEncoder {
         }
     }
 
-    fn write_text(&mut self, text_kind: TextKind, delta: &str, out: &mut Vec<Value>) {
+    fn write_text(&mut self, text_kind: TextKind, delta: &str, out: &mut Messages) {
         self.begin_step(out);
         self.has_text |= text_kind == TextKind::Text;
-        let kind = text_kind.name();
         if self.open_block != Some(text_kind) {
             self.close_block(out);
             self.part_count += 1;
+            self.part_id = format!("p{}", self.part_count);
             self.open_block = Some(text_kind);
-            out.push(json!({ "type": format!("{kind}-start"), "id": self.part_id() }));
+            let kind = text_kind.name();
+            out.push(json!({ "type": format!("{kind}-start"), "id": self.part_id }));
         }
-        out.push(json!({ "type": format!("{kind}-delta"), "id": self.part_id(), "delta": delta }));
+        let kind = match text_kind {
+            TextKind::Text => "text-delta",
+            TextKind::Reasoning => "reasoning-delta",
+        };
+        out.push(TextDelta { r#type: kind, id: &self.part_id, delta });
     }
 
-    fn part_id(&self) -> String {
-        format!("p{}", self.part_count)
-    }
-
-    fn close_block(&mut self, out: &mut Vec<Value>) {
+    fn close_block(&mut self, out: &mut Messages) {
         if let Some(text_kind) = self.open_block.take() {
-            out.push(json!({ "type": format!("{}-end", text_kind.name()), "id": self.part_id() }));
+            out.push(json!({ "type": format!("{}-end", text_kind.name()), "id": self.part_id }));
         }
     }
 
-    fn announce_call(&mut self, call: &ToolCall, out: &mut Vec<Value>) {
+    fn announce_call(&mut self, call: &ToolCall, out: &mut Messages) {
         self.announced_calls.push(call.id.clone());
         let text = call.arguments.as_str();
         // Arguments that are not JSON are shown verbatim; the result contains the error.
@@ -83,7 +88,7 @@ impl AiSdkEncoder {
     }
 
     /// Announces a call that was not part of this stream.
-    fn announce_if_unknown(&mut self, result: &ToolResult, out: &mut Vec<Value>) {
+    fn announce_if_unknown(&mut self, result: &ToolResult, out: &mut Messages) {
         if self.announced_calls.contains(&result.call_id) {
             return;
         }
@@ -94,7 +99,7 @@ impl AiSdkEncoder {
         self.announce_call(&call, out);
     }
 
-    fn on_decision(&mut self, call: &CallId, verdict: &ApprovalVerdict, out: &mut Vec<Value>) {
+    fn on_decision(&mut self, call: &CallId, verdict: &ApprovalVerdict, out: &mut Messages) {
         let reason = match verdict {
             ApprovalVerdict::Deny { reason } => Some(reason),
             _ => None,
@@ -114,7 +119,7 @@ impl AiSdkEncoder {
         }
     }
 
-    fn on_result(&mut self, result: &ToolResult, out: &mut Vec<Value>) {
+    fn on_result(&mut self, result: &ToolResult, out: &mut Messages) {
         self.close_block(out);
         self.announce_if_unknown(result, out);
         let call = &result.call_id;
@@ -135,7 +140,7 @@ impl AiSdkEncoder {
         input: &str,
         output: &str,
         failed: bool,
-        out: &mut Vec<Value>,
+        out: &mut Messages,
     ) {
         self.begin_step(out);
         self.close_block(out);
@@ -157,7 +162,7 @@ impl AiSdkEncoder {
         });
     }
 
-    fn end_turn(&mut self, end: &TurnEnd, metadata: Map<String, Value>, out: &mut Vec<Value>) {
+    fn end_turn(&mut self, end: &TurnEnd, metadata: Map<String, Value>, out: &mut Messages) {
         let reason = match end {
             TurnEnd::Answered | TurnEnd::Direct => "stop",
             TurnEnd::Length => "length",
@@ -176,7 +181,7 @@ impl AiSdkEncoder {
         self.finish_message(reason, metadata, out);
     }
 
-    fn finish_message(&mut self, reason: &str, metadata: Map<String, Value>, out: &mut Vec<Value>) {
+    fn finish_message(&mut self, reason: &str, metadata: Map<String, Value>, out: &mut Messages) {
         self.close_block(out);
         if self.step != StepState::None {
             out.push(json!({ "type": "finish-step" }));
@@ -192,24 +197,34 @@ impl AiSdkEncoder {
     }
 }
 
-impl TextKind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Reasoning => "reasoning",
-        }
-    }
+/// A piece of text. This and the next are most of a stream, so they are not built as a `Value` first.
+#[derive(Serialize)]
+struct TextDelta<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    delta: &'a str,
+}
+
+/// A piece of a call's arguments.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolInputDelta<'a> {
+    r#type: &'static str,
+    tool_call_id: &'a CallId,
+    input_text_delta: &'a str,
 }
 
 impl EventEncoder for AiSdkEncoder {
-    fn start(&mut self) -> Vec<Value> {
-        vec![json!({ "type": "start", "messageId": self.message_id })]
+    fn start(&mut self, out: &mut Messages) {
+        out.push(json!({ "type": "start", "messageId": self.message_id }));
     }
 
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
+    fn on_text(&mut self, kind: TextKind, delta: &str, out: &mut Messages) {
+        self.write_text(kind, delta, out);
+    }
+
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Messages) {
         match event {
-            ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
-            ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
             ChatEvent::CallBegins { call, tool } => {
                 self.begin_step(out);
                 self.close_block(out);
@@ -219,7 +234,12 @@ impl EventEncoder for AiSdkEncoder {
                 );
             }
             ChatEvent::CallDelta { call, delta } => {
-                out.push(json!({ "type": "tool-input-delta", "toolCallId": call, "inputTextDelta": delta }));
+                let kind = "tool-input-delta";
+                out.push(ToolInputDelta {
+                    r#type: kind,
+                    tool_call_id: call,
+                    input_text_delta: delta,
+                });
             }
             ChatEvent::Call { call } => {
                 self.begin_step(out);
@@ -277,12 +297,12 @@ impl EventEncoder for AiSdkEncoder {
                 metadata.insert("cost".to_owned(), json!(cost));
                 self.end_turn(end, metadata, out);
             }
-            // Model requests have no part in this protocol.
+            // Text has its own method; model requests have no part in this protocol.
             _ => {}
         }
     }
 
-    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Messages) {
         match event {
             EndpointEvent::Metadata { metadata } => {
                 out.push(json!({ "type": "message-metadata", "messageMetadata": metadata }));

@@ -7,8 +7,9 @@ use axum::Extension;
 use axum::extract::ws::{Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use toolwright_core::CancellationToken;
 
@@ -66,6 +67,21 @@ fn server_frame(kind: &str, request_id: &str, more: &[(&str, Value)]) -> Utf8Byt
         frame.insert((*name).to_owned(), value.clone());
     }
     Value::from(frame).to_string().into()
+}
+
+/// The frame of a part, whose JSON is not parsed again.
+fn chunk_frame(request_id: &str, sequence: u64, part: String) -> Option<Utf8Bytes> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ChunkFrame<'a> {
+        r#type: &'static str,
+        request_id: &'a str,
+        sequence: u64,
+        chunk: Box<RawValue>,
+    }
+    let chunk = RawValue::from_string(part).ok()?;
+    let frame = ChunkFrame { r#type: "chunk", request_id, sequence, chunk };
+    serde_json::to_string(&frame).ok().map(Utf8Bytes::from)
 }
 
 /// A connection and its open requests.
@@ -235,8 +251,7 @@ async fn forward_stream(
         sender.send(server_frame("start", &request_id, &[])).await.ok()?;
         let mut sequence = 0_u64;
         while let Some(part) = stream.next().await {
-            let more = [("sequence", sequence.into()), ("chunk", part)];
-            sender.send(server_frame("chunk", &request_id, &more)).await.ok()?;
+            sender.send(chunk_frame(&request_id, sequence, part)?).await.ok()?;
             sequence += 1;
         }
         sender.send(server_frame("end", &request_id, &[])).await.ok()

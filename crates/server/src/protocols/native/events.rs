@@ -2,7 +2,6 @@
 
 #[cfg(feature = "websocket")]
 use axum::extract::ws::Utf8Bytes;
-use bytes::Bytes;
 use serde::Serialize;
 
 use crate::conversation::event::{ConversationEvent, EndpointEvent, unix_millis_now};
@@ -26,20 +25,33 @@ impl EventFrames {
 }
 
 impl FrameSource for EventFrames {
-    async fn next_frame(&mut self) -> Option<Bytes> {
+    async fn write_next(&mut self, out: &mut Vec<u8>) -> bool {
         if !std::mem::replace(&mut self.started, true) {
             // Browsers reconnect by themselves, after this many milliseconds.
-            return Some(Bytes::from_static(b"retry: 1000\n\n"));
+            out.extend_from_slice(b"retry: 1000\n\n");
+            return true;
         }
-        Some(match self.subscriber.next().await? {
-            Delivery::Event(event) => event.sse_frame().clone(),
-            Delivery::Snapshot(snapshot) => {
+        match self.subscriber.next().await {
+            None => return false,
+            Some(Delivery::Event(event)) => event.write_sse_frame(out),
+            Some(Delivery::Snapshot(snapshot)) => {
                 let json = snapshot_json(&snapshot);
-                format!("id: {}\ndata: {json}\n\n", snapshot.seq).into()
+                out.extend_from_slice(format!("id: {}\ndata: {json}\n\n", snapshot.seq).as_bytes());
             }
             // No id: a client that reconnects continues after the last event that has one.
-            Delivery::Shutdown => format!("data: {}\n\n", shutdown_json()).into(),
-        })
+            Some(Delivery::Shutdown) => {
+                out.extend_from_slice(format!("data: {}\n\n", shutdown_json()).as_bytes());
+            }
+        }
+        true
+    }
+
+    fn write_available(&mut self, out: &mut Vec<u8>) -> bool {
+        let Some(event) = self.subscriber.next_available() else {
+            return false;
+        };
+        event.write_sse_frame(out);
+        true
     }
 }
 

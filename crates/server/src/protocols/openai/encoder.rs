@@ -2,13 +2,16 @@
 //!
 //! Calls of the server's tools are not shown; calls of the client's own tools end the answer.
 
+use std::borrow::Cow;
+
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
 
 use crate::auth::request_context::is_client_tool_call;
 use crate::conversation::event::EndpointEvent;
 use crate::conversation::event_log::PendingApprovals;
-use crate::protocols::EventEncoder;
+use crate::protocols::{EventEncoder, Messages, TextKind};
 
 /// Encodes one answer as chunks.
 pub(crate) struct OpenAiEncoder {
@@ -43,17 +46,17 @@ impl OpenAiEncoder {
         }
     }
 
-    fn write_text(&mut self, delta: &str, out: &mut Vec<Value>) {
+    fn write_text(&mut self, delta: &str, out: &mut Messages) {
         let again = self.any_step_had_text && !self.step_has_text;
-        let delta = match again {
-            true => format!("\n\n{delta}"),
-            false => delta.to_owned(),
+        let content = match again {
+            true => Cow::Owned(format!("\n\n{delta}")),
+            false => Cow::Borrowed(delta),
         };
         self.step_has_text = true;
-        out.push(self.chunk(json!({ "content": delta }), None));
+        self.push_delta(ContentDelta { content }, None, out);
     }
 
-    fn end_turn(&mut self, end: &TurnEnd, usage: Usage, out: &mut Vec<Value>) {
+    fn end_turn(&mut self, end: &TurnEnd, usage: Usage, out: &mut Messages) {
         let approval = std::mem::take(&mut self.pending_approvals.0).into_iter();
         let calls: Vec<Value> = approval
             .filter(is_client_tool_call)
@@ -75,47 +78,79 @@ impl OpenAiEncoder {
             _ => "stop",
         };
         if !calls.is_empty() {
-            out.push(self.chunk(json!({ "tool_calls": calls }), None));
+            self.push_delta(json!({ "tool_calls": calls }), None, out);
         }
-        out.push(self.chunk(json!({}), Some(finish)));
+        self.push_delta(json!({}), Some(finish), out);
         if self.include_usage {
-            let mut chunk = self.chunk_fields(json!([]));
-            chunk.insert("usage".to_owned(), usage_json(usage));
-            out.push(chunk.into());
+            let choices: [Choice<'_, Value>; 0] = [];
+            out.push(Chunk { usage: Some(usage_json(usage)), ..self.chunk(choices) });
         }
     }
 
-    fn chunk(&self, delta: Value, finish: Option<&str>) -> Value {
-        let choice =
-            json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
-        self.chunk_fields(json!([choice])).into()
+    fn push_delta(&self, delta: impl Serialize, finish_reason: Option<&str>, out: &mut Messages) {
+        let choice = Choice { index: 0, delta, logprobs: (), finish_reason };
+        out.push(self.chunk([choice]));
     }
 
-    fn chunk_fields(&self, choices: Value) -> Map<String, Value> {
-        let mut chunk = Map::new();
-        chunk.insert("id".to_owned(), self.id.as_str().into());
-        chunk.insert("object".to_owned(), "chat.completion.chunk".into());
-        chunk.insert("created".to_owned(), self.created.into());
-        chunk.insert("model".to_owned(), self.model.as_str().into());
-        chunk.insert("choices".to_owned(), choices);
-        chunk
+    fn chunk<T>(&self, choices: T) -> Chunk<'_, T> {
+        Chunk {
+            id: &self.id,
+            object: "chat.completion.chunk",
+            created: self.created,
+            model: &self.model,
+            choices,
+            usage: None,
+        }
     }
 }
 
+/// A chunk of the answer.
+#[derive(Serialize)]
+struct Chunk<'a, T> {
+    id: &'a str,
+    object: &'static str,
+    created: u64,
+    model: &'a str,
+    choices: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Choice<'a, T> {
+    index: u8,
+    delta: T,
+    logprobs: (),
+    finish_reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ContentDelta<'a> {
+    content: Cow<'a, str>,
+}
+
+#[derive(Serialize)]
+struct ReasoningDelta<'a> {
+    reasoning_content: &'a str,
+}
+
 impl EventEncoder for OpenAiEncoder {
-    fn start(&mut self) -> Vec<Value> {
-        let delta = json!({ "role": "assistant", "content": "" });
-        vec![self.chunk(delta, None)]
+    fn start(&mut self, out: &mut Messages) {
+        self.push_delta(json!({ "role": "assistant", "content": "" }), None, out);
     }
 
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
+    fn on_text(&mut self, kind: TextKind, delta: &str, out: &mut Messages) {
+        match kind {
+            TextKind::Text => self.write_text(delta, out),
+            TextKind::Reasoning => {
+                self.push_delta(ReasoningDelta { reasoning_content: delta }, None, out);
+            }
+        }
+    }
+
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Messages) {
         self.pending_approvals.on_event(event);
         match event {
-            ChatEvent::Text { delta } => self.write_text(delta, out),
-            ChatEvent::Reasoning { delta } => {
-                let delta = json!({ "reasoning_content": delta });
-                out.push(self.chunk(delta, None));
-            }
             ChatEvent::Step { stop, usage, .. } => {
                 self.stop = stop.clone();
                 self.usage += *usage;
@@ -141,12 +176,12 @@ impl EventEncoder for OpenAiEncoder {
                     }
                 }
             }
-            // Tool calls of the server have no chunk in this protocol.
+            // Text has its own method; tool calls of the server have no chunk in this protocol.
             _ => {}
         }
     }
 
-    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Messages) {
         match event {
             EndpointEvent::Error { kind, message } => out.push(error_chunk(kind, message)),
             EndpointEvent::Shutdown { reason } => out.push(error_chunk("goodbye", reason)),

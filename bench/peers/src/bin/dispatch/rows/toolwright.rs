@@ -50,7 +50,7 @@ fn add_row<'a>(race: Comparison<'a>, row: &str, tool: Tool, text: &'static str) 
     let invoker = invoker(tool);
     race.add_async_function(row, async move || {
         let call = ToolCall::new(&name, black_box(text));
-        invoker.invoke(&call).await.text().into_owned()
+        invoker.invoke(&call).await.into_text()
     })
 }
 

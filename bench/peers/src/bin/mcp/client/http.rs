@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
@@ -26,7 +27,11 @@ pub async fn read_url(child: &mut Child) -> String {
     output.read_line(&mut line).await.unwrap();
     // Kept open: a server may print more.
     child.stdout = Some(output.into_inner());
-    line.trim().to_owned()
+    match serde_json::from_str::<Value>(&line) {
+        // The address of a whole server, as the command line prints it for programs.
+        Ok(printed) => format!("{}mcp", printed["url"].as_str().unwrap()),
+        Err(_) => line.trim().to_owned(),
+    }
 }
 
 pub struct HttpClient {

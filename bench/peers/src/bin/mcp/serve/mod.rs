@@ -5,6 +5,8 @@ mod rmcp;
 mod toolwright;
 mod tower_mcp;
 
+pub use self::toolwright::run_app;
+
 use axum::serve::{Listener, ListenerExt as _};
 use tokio::net::{TcpListener, TcpStream};
 

@@ -1,6 +1,8 @@
-//! Toolwright's `McpServer`, as it comes.
+//! Toolwright's `McpServer`, as it comes, and a whole app with the same tools.
 
-use toolwright::{Invoker, Registry, Tool, mcp::McpServer, tool};
+use std::process::ExitCode;
+
+use toolwright::{Invoker, Registry, Tool, demo::DemoModel, mcp::McpServer, tool};
 use toolwright_bench::sum;
 
 use super::{ADD, extra_tool_names};
@@ -18,7 +20,26 @@ fn page() -> String {
     super::page()
 }
 
+/// Runs the command of the arguments: `serve`, with everything that a server has, or `mcp`.
+pub fn run_app(tools: usize) -> ExitCode {
+    let app = toolwright::app!().name("toolwright").model(DemoModel::new());
+    app.registry(registry(tools)).run()
+}
+
 pub async fn serve(way: Transport, tools: usize) {
+    let invoker = Invoker::new(registry(tools)).unwrap();
+    let server = McpServer::builder(invoker).build().unwrap();
+    match way {
+        Transport::Stdio => server.serve_stdio().await.unwrap(),
+        Transport::Http => {
+            let bound = server.bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+            println!("{}", bound.url());
+            bound.run(std::future::pending()).await.unwrap();
+        }
+    }
+}
+
+fn registry(tools: usize) -> Registry {
     let registry = Registry::new();
     let other = |name| {
         Tool::builder(name, ADD)
@@ -29,14 +50,5 @@ pub async fn serve(way: Transport, tools: usize) {
     let named = [add::tool(), page::tool()].into_iter();
     let all: Vec<Tool> = named.chain(extra_tool_names(tools).map(other)).collect();
     registry.add(all).unwrap();
-    let invoker = Invoker::new(&registry).unwrap();
-    let server = McpServer::builder(invoker).build().unwrap();
-    match way {
-        Transport::Stdio => server.serve_stdio().await.unwrap(),
-        Transport::Http => {
-            let bound = server.bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
-            println!("{}", bound.url());
-            bound.run(std::future::pending()).await.unwrap();
-        }
-    }
+    registry
 }

@@ -1,7 +1,6 @@
 //! No input makes the parser panic, and unknown fields and frames change nothing.
 
 use proptest::prelude::*;
-use toolwright_chat::ModelEvent;
 
 use super::{chunk, plan};
 use crate::protocol::Protocol as _;
@@ -35,12 +34,11 @@ fn chunks(fields: &[String], frames: &[Option<String>]) -> Vec<String> {
 
 fn events(chunks: &[String]) -> Vec<String> {
     let mut parser = Gemini.parser(plan());
-    let mut events: Vec<ModelEvent> = Vec::new();
     for chunk in chunks {
-        events.extend(parser.parse_frame("", chunk).unwrap());
+        parser.parse_frame("", chunk).unwrap();
     }
-    events.extend(parser.end_of_stream().unwrap());
-    events.iter().map(|event| format!("{event:?}")).collect()
+    parser.end_of_stream().unwrap();
+    parser.events().iter().map(|event| format!("{event:?}")).collect()
 }
 
 fn json() -> impl Strategy<Value = String> {

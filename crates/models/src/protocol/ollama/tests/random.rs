@@ -1,7 +1,6 @@
 //! No input makes the parser panic, and unknown fields and lines change nothing.
 
 use proptest::prelude::*;
-use toolwright_chat::ModelEvent;
 
 use super::{DONE, line, plan};
 use crate::protocol::Protocol as _;
@@ -34,12 +33,11 @@ fn lines(fields: &[String], between: &[Option<String>]) -> Vec<String> {
 
 fn events(lines: &[String]) -> Vec<String> {
     let mut parser = Ollama.parser(plan());
-    let mut events: Vec<ModelEvent> = Vec::new();
     for line in lines {
-        events.extend(parser.parse_frame("", line).unwrap());
+        parser.parse_frame("", line).unwrap();
     }
-    events.extend(parser.end_of_stream().unwrap());
-    events.iter().map(|event| format!("{event:?}")).collect()
+    parser.end_of_stream().unwrap();
+    parser.events().iter().map(|event| format!("{event:?}")).collect()
 }
 
 fn json() -> impl Strategy<Value = String> {

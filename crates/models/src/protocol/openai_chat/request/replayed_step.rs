@@ -48,14 +48,10 @@ impl AssistantMessageBuilder<'_> {
                 let content = raw.and_then(|mut raw| raw.remove("content"));
                 self.push_content(content.unwrap_or_else(|| text.as_str().into()));
             }
-            (ItemKind::Call { call }, Some(raw)) => self.push_call(call, raw),
-            (ItemKind::Call { call }, None) => {
-                let call = self.tools.lower(call.clone());
-                let function = json!({"name": call.name, "arguments": call.arguments});
-                self.push_call(
-                    &call,
-                    object([("type", "function".into()), ("function", function)]),
-                );
+            (ItemKind::Call { call }, raw) => {
+                let raw = raw.filter(|raw| self.tools.has_custom_tools() || !is_custom(raw));
+                let entry = raw.unwrap_or_else(|| new_call(call.clone(), self.tools));
+                self.push_call(call, entry);
             }
             (ItemKind::Refusal { text }, raw) => match raw {
                 Some(raw) if self.quirks.replayed_fields.contains(&"refusal") => {
@@ -97,9 +93,11 @@ impl AssistantMessageBuilder<'_> {
         entry.shift_insert(0, "id".to_owned(), id.into());
         if !self.is_same_vendor {
             // Another vendor rejects extra fields of a call, as a signature.
-            entry.retain(|field, _| matches!(field.as_str(), "id" | "type" | "function"));
+            let is_known = |field: &str| matches!(field, "id" | "type" | "function" | "custom");
+            entry.retain(|field, _| is_known(field));
         }
-        if let Some(Value::Object(function)) = entry.get_mut("function") {
+        let kind = if is_custom(&entry) { "custom" } else { "function" };
+        if let Some(Value::Object(function)) = entry.get_mut(kind) {
             let name = function.get("name").and_then(Value::as_str);
             let name = valid_tool_name(name.unwrap_or_default());
             function.insert("name".to_owned(), name.into());
@@ -138,6 +136,21 @@ impl AssistantMessageBuilder<'_> {
         }
         Some(message.into())
     }
+}
+
+/// Returns true for a call of a custom tool.
+fn is_custom(entry: &JsonObject) -> bool {
+    entry.get("type").is_some_and(|kind| kind == "custom")
+}
+
+/// Writes a call that this API has not sent, or in a form that the request does not accept.
+fn new_call(call: ToolCall, tools: &ToolPlan) -> JsonObject {
+    let call = tools.lower(call);
+    let (kind, called) = match tools.custom_input(&call) {
+        Some(input) => ("custom", json!({"name": call.name, "input": input})),
+        None => ("function", json!({"name": call.name, "arguments": call.arguments})),
+    };
+    object([("type", kind.into()), (kind, called)])
 }
 
 /// The text of a part that has no other fields.

@@ -212,10 +212,10 @@ fn the_older_form_of_a_call_is_read_and_not_read_twice() {
 #[test]
 fn a_call_of_an_unknown_type_is_kept() {
     let entry =
-        json!({"index": 0, "id": "a", "type": "custom", "custom": {"name": "c", "input": "x"}});
+        json!({"index": 0, "id": "a", "type": "later", "later": {"name": "c", "input": "x"}});
     let events = parse_frames(&[delta(json!({"tool_calls": [entry]})), finish("stop")]).unwrap();
     assert_eq!(kinds(&events), [ItemKind::Other]);
-    assert_eq!(raws(&events)[0]["tool_calls"][0]["custom"], json!({"name": "c", "input": "x"}));
+    assert_eq!(raws(&events)[0]["tool_calls"][0]["later"], json!({"name": "c", "input": "x"}));
 }
 
 #[test]

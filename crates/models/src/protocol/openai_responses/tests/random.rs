@@ -53,6 +53,8 @@ fn any_frame() -> impl Strategy<Value = String> {
         "response.reasoning_text.delta",
         "response.function_call_arguments.delta",
         "response.function_call_arguments.done",
+        "response.custom_tool_call_input.delta",
+        "response.custom_tool_call_input.done",
         "response.completed",
         "response.incomplete",
         "response.failed",
@@ -65,6 +67,7 @@ fn any_frame() -> impl Strategy<Value = String> {
                 "message",
                 "reasoning",
                 "function_call",
+                "custom_tool_call",
                 "mcp_call",
                 "web_search_call"
             ]),
@@ -74,7 +77,7 @@ fn any_frame() -> impl Strategy<Value = String> {
         )
             .prop_map(|(kind, id, content, arguments)| json!({
                 "type": kind, "id": id, "call_id": id, "name": id, "content": content,
-                "arguments": arguments, "summary": content, "action": content,
+                "arguments": arguments, "input": id, "summary": content, "action": content,
             })),
     ];
     let fields = (

@@ -6,11 +6,12 @@ use toolwright_core::CallId;
 
 use super::AgUiEncoder;
 use crate::auth::request_context::is_client_tool_call;
+use crate::protocols::Messages;
 use crate::protocols::ag_ui::thread::interrupt_json;
 
 impl AgUiEncoder {
     /// Ends a run with its pending decisions, or with the calls that the client has to run.
-    pub(super) fn finish_paused_run(&mut self, out: &mut Vec<Value>) {
+    pub(super) fn finish_paused_run(&mut self, out: &mut Messages) {
         self.end_step(out);
         let (client_calls, approvals): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
             self.pending_approvals.0.iter().partition(|approval| is_client_tool_call(approval));
@@ -35,7 +36,7 @@ impl AgUiEncoder {
         end: &TurnEnd,
         usage: Usage,
         cost: Option<f64>,
-        out: &mut Vec<Value>,
+        out: &mut Messages,
     ) {
         let outcome = match end {
             TurnEnd::Cancelled => json!({ "type": "cancelled" }),
@@ -70,7 +71,7 @@ impl AgUiEncoder {
         code: &str,
         message: &str,
         usage: Option<Usage>,
-        out: &mut Vec<Value>,
+        out: &mut Messages,
     ) {
         self.end_step(out);
         let mut event = run_error_event(code, message);

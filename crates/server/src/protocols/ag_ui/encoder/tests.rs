@@ -8,6 +8,7 @@ use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::*;
+use crate::conversation::event::{ConversationEvent, EventBody};
 
 /// Checks the protocol's rules on the order of start and end events.
 fn check(events: &[Value]) -> Result<(), TestCaseError> {
@@ -39,6 +40,10 @@ fn check(events: &[Value]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+fn body(event: ChatEvent) -> EventBody {
+    ConversationEvent::from(event).into()
+}
+
 fn event(which: usize, at: usize) -> ChatEvent {
     let call = ToolCall::new("f", "{}").with_id(format!("c{at}"));
     match which {
@@ -65,9 +70,10 @@ proptest! {
     #[test]
     fn everything_that_is_opened_is_closed(happened in prop::collection::vec(0..7_usize, 0..40), end in 0..4) {
         let mut run = AgUiEncoder::new("t".to_owned(), "r".to_owned(), "m".to_owned());
-        let mut events = run.start();
+        let mut out = Messages::default();
+        run.start(&mut out);
         for (at, which) in happened.into_iter().enumerate() {
-            events.extend(run.on_event(&event(which, at).into()));
+            run.on_event(&body(event(which, at)), &mut out);
         }
         let reason = "enough".to_owned();
         let last = match end {
@@ -76,7 +82,9 @@ proptest! {
             2 => ended(TurnEnd::Cancelled),
             _ => ended(TurnEnd::Limit { reason }),
         };
-        events.extend(run.on_event(&last.into()));
+        run.on_event(&body(last), &mut out);
+        let events: Vec<Value> =
+            out.take_json().iter().map(|json| serde_json::from_str(json).unwrap()).collect();
         check(&events)?;
     }
 }

@@ -1,0 +1,76 @@
+//! The lines that wait to be written.
+
+use std::io;
+
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+
+/// The usual capacity of a pipe.
+const MAX_BATCH_BYTES: usize = 64 << 10;
+
+/// Lines that are written together: a system call costs more than most lines.
+#[derive(Default)]
+pub(super) struct OutgoingLines {
+    bytes: Vec<u8>,
+    written: usize,
+}
+
+impl OutgoingLines {
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Returns true if these lines are to be written before there are more.
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes.len() >= MAX_BATCH_BYTES
+    }
+
+    /// Adds a message. Line breaks become blanks: in JSON they are only white space.
+    pub(super) fn push(&mut self, message: Vec<u8>) {
+        let start = self.bytes.len();
+        match self.bytes.is_empty() {
+            true => self.bytes = message,
+            false => self.bytes.extend_from_slice(&message),
+        }
+        let is_line_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        for byte in self.bytes.iter_mut().skip(start).filter(|byte| is_line_break(byte)) {
+            *byte = b' ';
+        }
+        self.bytes.push(b'\n');
+    }
+
+    /// Writes all lines; dropping the future loses nothing.
+    pub(super) async fn write_to(
+        &mut self,
+        output: &mut (impl AsyncWrite + Unpin),
+    ) -> io::Result<()> {
+        while let Some(rest) = self.bytes.get(self.written..).filter(|rest| !rest.is_empty()) {
+            match output.write(rest).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                count => self.written += count,
+            }
+        }
+        output.flush().await?;
+        self.bytes.clear();
+        self.written = 0;
+        Ok(())
+    }
+
+    /// Writes all lines, and the messages that still come until the last sender is dropped; dropping the future loses nothing.
+    pub(super) async fn write_all(
+        &mut self,
+        messages: &mut mpsc::Receiver<Vec<u8>>,
+        output: &mut (impl AsyncWrite + Unpin),
+    ) -> io::Result<()> {
+        loop {
+            tokio::select! {
+                biased;
+                message = messages.recv(), if !self.is_full() => match message {
+                    Some(message) => self.push(message),
+                    None => return self.write_to(output).await,
+                },
+                written = self.write_to(output), if !self.is_empty() => written?,
+            }
+        }
+    }
+}
