@@ -9,6 +9,9 @@ const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 const NEVER_RETRIED: [&str; 4] =
     ["--test cluster", "--test crash", "--test kill", "--test simulation"];
 
+/// What failed tests printed is shown again at the end, at most this many lines of a target: a log of CI may have its end only.
+const MAX_FAILURE_LINES: usize = 200;
+
 /// A target with tests that failed.
 #[derive(Debug, PartialEq)]
 struct FailedTarget {
@@ -17,6 +20,8 @@ struct FailedTarget {
     selection: String,
     /// Empty if the process ended before it could report its tests.
     tests: Vec<String>,
+    /// What they printed.
+    output: Vec<String>,
 }
 
 /// Finds the failed tests in the output of `cargo test`.
@@ -24,12 +29,23 @@ struct FailedTarget {
 struct OutputReader {
     /// The failed tests of the target that runs.
     tests: Vec<String>,
+    /// What they printed: the lines between `failures:` and the result.
+    output: Vec<String>,
+    is_in_failures: bool,
     targets: Vec<FailedTarget>,
 }
 
 impl OutputReader {
     fn read_line(&mut self, line: &str) {
         let line = line.trim_end();
+        match line {
+            "failures:" => self.is_in_failures = true,
+            _ if line.starts_with("test result: ") => self.is_in_failures = false,
+            _ if self.is_in_failures && self.output.len() < MAX_FAILURE_LINES => {
+                self.output.push(line.to_owned());
+            }
+            _ => {}
+        }
         let name = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"));
         if let Some(name) = name {
             self.tests.push(name.trim_end_matches(" - should panic").to_owned());
@@ -40,6 +56,7 @@ impl OutputReader {
                 package: package.to_owned(),
                 selection: selection.to_owned(),
                 tests: std::mem::take(&mut self.tests),
+                output: std::mem::take(&mut self.output),
             });
         }
     }
@@ -54,6 +71,9 @@ pub(crate) fn run_all_tests() -> Result<(), String> {
     };
     if reader.targets.is_empty() {
         return Err(failure);
+    }
+    for FailedTarget { package, selection, output, .. } in &reader.targets {
+        println!("failed: {package} {selection}\n{}", output.join("\n"));
     }
     for target in &reader.targets {
         check_retriable(target)?;
@@ -89,7 +109,7 @@ fn run_again(target: &FailedTarget) -> Result<(), String> {
 
 /// Returns an error if the tests of a target must not be run again.
 fn check_retriable(target: &FailedTarget) -> Result<(), String> {
-    let FailedTarget { package, selection, tests } = target;
+    let FailedTarget { package, selection, tests, .. } = target;
     let target = format!("{package} {selection}");
     if NEVER_RETRIED.contains(&selection.as_str()) {
         return Err(format!(
@@ -111,6 +131,14 @@ mod tests {
 test rooms::a_room_is_left ... ok
 test rooms::a_room_is_entered ... FAILED
 test rooms::a_room_is_shared - should panic ... FAILED
+
+failures:
+
+---- rooms::a_room_is_entered stdout ----
+the room is empty
+
+failures:
+    rooms::a_room_is_entered
 test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
 
 error: test failed, to rerun pass `-p toolwright-bus --test main`
@@ -129,6 +157,7 @@ error: doctest failed, to rerun pass `-p toolwright --doc`
             package: package.to_owned(),
             selection: selection.to_owned(),
             tests: tests.iter().map(|test| (*test).to_owned()).collect(),
+            output: Vec::new(),
         }
     }
 
@@ -137,6 +166,8 @@ error: doctest failed, to rerun pass `-p toolwright --doc`
         let mut reader = OutputReader::default();
         OUTPUT.lines().for_each(|line| reader.read_line(line));
         let main = ["rooms::a_room_is_entered", "rooms::a_room_is_shared"];
+        let printed = std::mem::take(&mut reader.targets[0].output).join("\n");
+        assert!(printed.contains("stdout ----\nthe room is empty\n"), "{printed}");
         let expected = [
             failed("toolwright-bus", "--test main", &main),
             failed("toolwright-chat", "--lib", &[]),

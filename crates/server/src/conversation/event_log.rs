@@ -30,6 +30,11 @@ const MAX_STATE_BYTES: usize = 2 << 20;
 /// With terms below 2^33, numbers stay below 2^53, the largest integer that JavaScript represents exactly.
 const SEQS_PER_TERM: u64 = 1 << 20;
 
+/// The number of a snapshot that may have more than the events of any number: a client that reconnects with it reads another one.
+///
+/// No log has it, because the numbers of the first term begin above.
+pub(crate) const NO_SEQ: u64 = 0;
+
 /// The newest events of a conversation, and the state derived from them.
 pub(crate) struct EventLog {
     /// The term of the last lease, once it is known.
@@ -216,6 +221,11 @@ impl EventLog {
         if let Some(term) = self.term {
             self.settle(term);
         }
+    }
+
+    /// Returns true if the log has all events of the terms up to this one, as far as they were published before the term was read.
+    pub(crate) fn has_all_before(&self, term: u64) -> bool {
+        self.source != EventSource::Incomplete && self.term >= Some(term)
     }
 
     /// Returns true if this node was the last one that held the lease, as far as is known.

@@ -20,7 +20,7 @@ use crate::auth::request_context::RequestContext;
 use crate::conversation::cluster::node_message::NodeMessage;
 use crate::conversation::cluster::room_link::RoomLink;
 use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, unix_millis_now};
-use crate::conversation::event_log::{EventLog, EventSource, PartialStep};
+use crate::conversation::event_log::{EventLog, EventSource, NO_SEQ, PartialStep};
 use crate::conversation::presence::Participant;
 use crate::conversation::room_command::{CommandKind, RoomCommand};
 use crate::conversation::room_worker::RoomWork;
@@ -86,7 +86,7 @@ pub(crate) struct ConversationSnapshot {
     pub(crate) id: String,
     /// The journal up to the running turn.
     pub(crate) entries: Vec<Entry>,
-    /// The sequence number up to which events are included in the entries.
+    /// The sequence number up to which events are included in the entries; [`NO_SEQ`] if it is not known.
     pub(crate) seq: u64,
     pub(crate) running: bool,
     pub(crate) pending: Vec<PendingApproval>,
@@ -464,7 +464,7 @@ impl Room {
             // retried.
             let (queued_positions, queued) = self.queued_messages().await?;
             // After reading the journal, so that the log is not older.
-            self.sync_with_holder().await?;
+            let stored_term = self.sync_with_holder().await?;
             let log = self.event_log();
             // A turn that began meanwhile may have written to the journal already.
             let is_other_turn = log.turn().turn_number != turn.turn_number
@@ -502,9 +502,15 @@ impl Room {
                 end = turn.entry_before.as_deref();
                 snapshot.seq = turn.seq_before;
                 snapshot.events_follow = true;
-            } else if shows_turn {
-                snapshot.pending = log.pending().to_vec();
-                snapshot.partial = running.then(|| log.partial().clone());
+            } else {
+                if stored_term.is_some_and(|term| !log.has_all_before(term)) {
+                    // The journal has more than the log: after its number, another node would send events that are included.
+                    snapshot.seq = NO_SEQ;
+                }
+                if shows_turn {
+                    snapshot.pending = log.pending().to_vec();
+                    snapshot.partial = running.then(|| log.partial().clone());
+                }
             }
             let end = entries.iter().rposition(|entry| end == Some(&*entry.id));
             let entries = entries.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Several nodes with one store and one bus: any of them serves any conversation.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::BoxFuture;
 use proptest::prelude::*;
@@ -36,6 +37,34 @@ impl Cluster {
 
     async fn node(&self, name: &str, model: impl Model) -> TestServer {
         serve(self.builder(name, no_tools(), model)).await
+    }
+}
+
+/// A bus whose connection can be lost.
+struct UnsteadyBus {
+    inner: InProcessBus,
+    is_away: Arc<AtomicBool>,
+}
+
+impl Bus for UnsteadyBus {
+    fn publish(&self, channel: &str, message: String) {
+        if !self.is_away.load(Ordering::Relaxed) {
+            self.inner.publish(channel, message);
+        }
+    }
+
+    fn subscribe<'a>(&'a self, channel: &'a str) -> BusFuture<'a, Subscription> {
+        self.inner.subscribe(channel)
+    }
+
+    fn flush(&self) -> BoxFuture<'_, ()> {
+        self.inner.flush()
+    }
+
+    fn status(&self) -> BusStatus {
+        let mut status = BusStatus::default();
+        status.error = self.is_away.load(Ordering::Relaxed).then(|| "away".to_owned());
+        status
     }
 }
 
@@ -179,6 +208,34 @@ async fn a_client_that_moves_to_another_node_in_mid_answer_misses_nothing() {
     let shown = two.get(PATH).await.json();
     assert_eq!(shown["running"], false);
     assert_eq!(shown["entries"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_a_node_that_follows_no_more_misses_nothing() {
+    let cluster = Cluster::new();
+    let (model, strings) = ManualModel::new();
+    let one = cluster.node("one", model).await;
+    let is_away = Arc::new(AtomicBool::new(false));
+    let bus = UnsteadyBus { inner: cluster.bus.node(), is_away: Arc::clone(&is_away) };
+    let two = serve(cluster.builder("two", no_tools(), FnModel::echo()).bus(bus)).await;
+    // A turn that the other node has followed to its end.
+    let mut followed = two.events(PATH, None).await;
+    one.post_message(PATH, "First").await;
+    strings.send("one".to_owned()).unwrap();
+    strings.send(String::new()).unwrap();
+    followed.read_until("ended").await;
+    is_away.store(true, Ordering::Relaxed);
+    let after = one.post_message(PATH, "Second").await;
+    strings.send("two".to_owned()).unwrap();
+    one.events(PATH, Some(after)).await.read_until("text").await;
+    let shown = two.get(PATH).await.json();
+    let messages = shown["entries"].as_array().unwrap().iter();
+    let messages = messages.filter(|entry| entry["what"].get("user").is_some()).count();
+    assert_eq!(messages, 2, "the journal has the second message already: {shown}");
+    let mut events = one.events(PATH, shown["seq"].as_u64()).await;
+    // Else it would miss the text of the running turn, or receive its message twice.
+    let first = within_timeout(events.next()).await.unwrap();
+    assert_eq!(event_type(&first["event"]), "snapshot", "{first}");
 }
 
 #[tokio::test]

@@ -138,22 +138,24 @@ impl Room {
         let _ = link.subscribed.get_or_try_init(connect).await;
     }
 
-    /// Brings the event log up to date with the node that holds the lease.
+    /// Brings the event log up to date with the node that holds the lease, and returns the term of the store; `None` if there
+    /// are no other nodes.
     ///
     /// Afterwards the log has everything that was published before, or is marked as incomplete if that node does not respond.
-    pub(crate) async fn sync_with_holder(&self) -> Result<(), StoreError> {
-        let Some(link) = &self.link else { return Ok(()) };
-        if self.event_log().source() == EventSource::Own {
-            return Ok(());
-        }
+    pub(crate) async fn sync_with_holder(&self) -> Result<Option<u64>, StoreError> {
+        let Some(link) = &self.link else { return Ok(None) };
         let status = self.endpoint.store.lease_status(&self.id).await?;
+        let term = Some(status.term);
+        if self.event_log().source() == EventSource::Own {
+            return Ok(term);
+        }
         let Some(holder) = status.holder else {
             self.update_log(|log| log.settle(status.term));
-            return Ok(());
+            return Ok(term);
         };
         if self.endpoint.server.is_own_lease(&holder) {
             // A worker is about to begin its term, or a deletion has the lease.
-            return Ok(());
+            return Ok(term);
         }
         let is_silent = || link.silent_term.load(Ordering::Relaxed) == status.term;
         if !is_silent() && link.bus.status().is_connected() {
@@ -161,7 +163,7 @@ impl Room {
             let _in_turn = link.syncing.lock().await;
             // One that began after this call is over: many subscribers that see the same gap share it.
             if link.begun_syncs.load(Ordering::Relaxed) > begun_before && !is_silent() {
-                return Ok(());
+                return Ok(term);
             }
             link.begun_syncs.fetch_add(1, Ordering::Relaxed);
             let request = random_id()?;
@@ -171,12 +173,12 @@ impl Room {
             let outcome = timeout(STATE_TIMEOUT, received).await;
             lock(&link.state_requests).remove(&request);
             if outcome.is_ok() {
-                return Ok(());
+                return Ok(term);
             }
             link.silent_term.store(status.term, Ordering::Relaxed);
         }
         self.update_log(|log| log.mark_incomplete());
-        Ok(())
+        Ok(term)
     }
 
     fn on_node_message(self: &Arc<Self>, link: &RoomLink, message: NodeMessage) {
