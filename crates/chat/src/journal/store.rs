@@ -177,12 +177,19 @@ pub struct LeaseStatus {
     pub term: u64,
     /// The name of the holder; `None` if the lease is free or has expired, so that any holder can acquire it.
     pub holder: Option<String>,
+    /// True if the lease has expired: its holder can still renew it, and append, until another one acquires it.
+    pub is_expired: bool,
 }
 
 impl LeaseStatus {
     /// Creates a status; for stores.
     pub fn new(term: u64, holder: Option<String>) -> Self {
-        Self { term, holder }
+        Self { term, holder, is_expired: false }
+    }
+
+    /// Creates the status of a lease that its holder has neither renewed in time nor released; for stores.
+    pub fn expired(term: u64) -> Self {
+        Self { term, holder: None, is_expired: true }
     }
 }
 

@@ -343,8 +343,10 @@ impl Store for Connection {
 
     fn lease_status<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, LeaseStatus> {
         self.run("lease status", conversation, None, |stored| {
-            let held = stored.lease.as_ref().filter(|(_, until)| *until > Instant::now());
-            Ok(LeaseStatus::new(stored.term, held.map(|(holder, _)| holder.clone())))
+            Ok(match &stored.lease {
+                Some((_, until)) if *until <= Instant::now() => LeaseStatus::expired(stored.term),
+                held => LeaseStatus::new(stored.term, held.as_ref().map(|it| it.0.clone())),
+            })
         })
     }
 

@@ -70,6 +70,8 @@ pub(crate) struct EventLog {
 pub(crate) enum EventSource {
     /// No node is known to hold the lease: what has happened until then is in the log or in the journal.
     Settled,
+    /// The lease of another node has expired. That node can still renew it and append, until another one acquires it.
+    Expired,
     /// This node holds the lease, and numbers events.
     Own,
     /// Another node holds the lease, and all its events were received.
@@ -216,6 +218,20 @@ impl EventLog {
         self.clear_turn_state();
     }
 
+    /// Another node has not renewed its lease of this term in time: what it appends from now on may not arrive here.
+    pub(crate) fn expire(&mut self, term: u64) {
+        let is_over = matches!(self.source, EventSource::Settled | EventSource::Expired);
+        if self.source == EventSource::Own
+            || self.term > Some(term)
+            || is_over && self.term == Some(term)
+        {
+            return;
+        }
+        self.term = Some(term);
+        self.lose_events();
+        self.source = EventSource::Expired;
+    }
+
     /// The term that another node had is over.
     pub(crate) fn settle_current_term(&mut self) {
         if let Some(term) = self.term {
@@ -225,7 +241,8 @@ impl EventLog {
 
     /// Returns true if the log has all events of the terms up to this one, as far as they were published before the term was read.
     pub(crate) fn has_all_before(&self, term: u64) -> bool {
-        self.source != EventSource::Incomplete && self.term >= Some(term)
+        let is_complete = !matches!(self.source, EventSource::Expired | EventSource::Incomplete);
+        is_complete && self.term >= Some(term)
     }
 
     /// Returns true if this node was the last one that held the lease, as far as is known.
@@ -325,7 +342,7 @@ impl EventLog {
             EventSource::Settled => self.term.is_some_and(|known| known + 1 == term),
             // The last events of the term before may still be on their way.
             EventSource::OtherNode => before == Some(self.newest_seq),
-            EventSource::Own | EventSource::Incomplete => false,
+            EventSource::Own | EventSource::Expired | EventSource::Incomplete => false,
         };
         if !is_complete {
             self.clear_turn_state();
@@ -356,7 +373,9 @@ impl EventLog {
             (Some(_), EventSource::Own) => return RemoteAppend::Ignored,
             (Some(seq), _) if seq <= self.newest_seq => return RemoteAppend::Ignored,
             (Some(seq), EventSource::OtherNode) => seq == self.newest_seq + 1,
-            (Some(_), EventSource::Settled | EventSource::Incomplete) => false,
+            (Some(_), EventSource::Settled | EventSource::Expired | EventSource::Incomplete) => {
+                false
+            }
         };
         if !is_expected {
             return RemoteAppend::Gap;
@@ -398,9 +417,10 @@ impl EventLog {
         }
     }
 
-    /// A node holds the lease with this term: if the events here are those of an older one, every subscriber sees a gap.
+    /// A node holds the lease with this term: if the events here are those of an older one, or it was renewed after it had
+    /// expired, every subscriber sees a gap.
     pub(crate) fn lose_events_before_term(&mut self, term: u64) {
-        if self.term < Some(term) {
+        if self.term < Some(term) || self.source == EventSource::Expired {
             self.lose_events();
         }
     }
@@ -812,6 +832,38 @@ mod tests {
         assert!(log.turn().running && log.turn().entry_before.as_deref() == Some("entry"));
         let next = holder.append(text("c"), None);
         assert_eq!(log.append_remote(next.to_wire()), RemoteAppend::Appended);
+    }
+
+    #[test]
+    fn a_lease_that_expired_may_be_renewed_and_events_of_its_term_follow() {
+        let follower = || {
+            let mut log = EventLog::new();
+            log.settle(3);
+            log.on_remote_term(4, None);
+            log.append_remote(wire(4 * SEQS_PER_TERM + 1, "a"));
+            assert!(log.has_all_before(4) && !log.has_all_before(5));
+            log.expire(4);
+            assert!(!log.has_all_before(4));
+            (log, 4 * SEQS_PER_TERM + 1)
+        };
+        let (mut log, last) = follower();
+        assert_eq!(log.append_remote(wire(last + 1, "b")), RemoteAppend::Gap);
+        log.lose_events();
+        log.on_remote_term_end(4, Some(last + 1));
+        assert!(log.has_all_before(4));
+        assert_eq!(numbers(&log, last), None);
+        // The next holder may be this node or another one: the last events of the term may be missing.
+        let (mut log, last) = follower();
+        assert_eq!(log.begin_term(5), None);
+        assert_eq!(numbers(&log, last), None);
+        let (mut log, last) = follower();
+        log.on_remote_term(5, Some(last));
+        assert_eq!(numbers(&log, last), None);
+        // A term that has ended does not expire any more.
+        let mut log = held_log(4);
+        log.end_term();
+        log.expire(4);
+        assert!(log.has_all_before(4));
     }
 
     #[test]

@@ -367,7 +367,8 @@ impl Room {
         let is_attended_elsewhere = {
             let mut log = self.event_log();
             let source = log.source();
-            if source == EventSource::Settled && log.take_needs_recovery() {
+            let is_free = matches!(source, EventSource::Settled | EventSource::Expired);
+            if is_free && log.take_needs_recovery() {
                 *recovered = false;
             }
             matches!(source, EventSource::OtherNode | EventSource::Incomplete)

@@ -88,15 +88,20 @@ impl PostgresStore {
     ) -> Result<LeaseStatus, sqlx::Error> {
         let row = sqlx::query(
             "SELECT coalesce(term, removed_term),
-                 CASE WHEN until > clock_timestamp() THEN holder END
+                 holder, until <= clock_timestamp()
              FROM toolwright_meta LEFT JOIN toolwright_conversations ON name = $1",
         )
         .bind(conversation.as_bytes())
         .fetch_one(&self.database)
         .await?;
+        let term = from_sql(row.try_get(0)?);
         let holder: Option<Vec<u8>> = row.try_get(1)?;
         let holder = holder.map(|holder| String::from_utf8_lossy(&holder).into_owned());
-        Ok(LeaseStatus::new(from_sql(row.try_get(0)?), holder))
+        let is_past: Option<bool> = row.try_get(2)?;
+        Ok(match holder.is_some() && is_past == Some(true) {
+            true => LeaseStatus::expired(term),
+            false => LeaseStatus::new(term, holder),
+        })
     }
 
     /// Returns conversations whose lease is free or has expired, and whose turn has to go on.

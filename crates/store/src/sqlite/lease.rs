@@ -175,11 +175,14 @@ impl SqliteStore {
         .bind(conversation)
         .fetch_one(&self.readers)
         .await?;
-        let held = ForeignLease::read(&row)?.filter(|held| {
-            !self.is_process_gone(held.process.as_deref())
-                && !self.lease_watch.has_expired(conversation, held)
-        });
-        Ok(LeaseStatus::new(from_sql(row.try_get(4)?), held.map(|held| held.holder)))
+        let term = from_sql(row.try_get(4)?);
+        let held = ForeignLease::read(&row)?;
+        Ok(match held.filter(|held| !self.is_process_gone(held.process.as_deref())) {
+            Some(held) if self.lease_watch.has_expired(conversation, &held) => {
+                LeaseStatus::expired(term)
+            }
+            held => LeaseStatus::new(term, held.map(|held| held.holder)),
+        })
     }
 
     /// Returns conversations whose lease is free or has expired, and whose turn has to go on.

@@ -181,8 +181,10 @@ impl Store for MemoryStore {
         let Some(stored) = state.conversations.get(conversation) else {
             return done(Ok(LeaseStatus::new(state.removed_term, None)));
         };
-        let held = stored.lease.as_ref().filter(|(_, until)| *until > now);
-        done(Ok(LeaseStatus::new(stored.term, held.map(|(holder, _)| holder.clone()))))
+        done(Ok(match &stored.lease {
+            Some((_, until)) if *until <= now => LeaseStatus::expired(stored.term),
+            held => LeaseStatus::new(stored.term, held.as_ref().map(|(holder, _)| holder.clone())),
+        }))
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use tokio::sync::{OnceCell, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use toolwright_bus::{Bus, Delivery, Subscription};
-use toolwright_chat::{StoreError, TailEnd};
+use toolwright_chat::{LeaseStatus, StoreError, TailEnd};
 
 use crate::conversation::cluster::node_message::NodeMessage;
 use crate::conversation::event_log::{EventSource, RemoteAppend};
@@ -150,7 +150,7 @@ impl Room {
             return Ok(term);
         }
         let Some(holder) = status.holder else {
-            self.update_log(|log| log.settle(status.term));
+            self.on_free_lease(&status);
             return Ok(term);
         };
         if self.endpoint.server.is_own_lease(&holder) {
@@ -295,6 +295,7 @@ impl Room {
             EventSource::OtherNode | EventSource::Incomplete if is_silent => {
                 self.check_silent_holder().await
             }
+            EventSource::Expired => self.check_silent_holder().await,
             EventSource::Settled if ticks.is_multiple_of(TICKS_PER_TERM_CHECK) => {
                 self.check_missed_term(link).await
             }
@@ -316,11 +317,19 @@ impl Room {
     /// Notices that the node whose events are followed does not hold the lease any more: one that is killed sends no end.
     async fn check_silent_holder(&self) -> Result<(), StoreError> {
         let status = self.endpoint.store.lease_status(&self.id).await?;
-        self.update_log(|log| match status.holder {
-            None => log.settle(status.term),
-            Some(_) => log.lose_events_before_term(status.term),
-        });
+        match status.holder {
+            None => self.on_free_lease(&status),
+            Some(_) => self.update_log(|log| log.lose_events_before_term(status.term)),
+        }
         Ok(())
+    }
+
+    /// No node holds the lease: the last one has released it, or has not renewed it in time.
+    fn on_free_lease(&self, status: &LeaseStatus) {
+        self.update_log(|log| match status.is_expired {
+            true => log.expire(status.term),
+            false => log.settle(status.term),
+        });
     }
 
     /// While the bus is away, has subscribers read a snapshot when another node has written to the journal.

@@ -153,11 +153,13 @@ pub(crate) async fn the_holder_of_a_lease_is_known_until_it_expires_or_is_releas
     store.append(&room, Append::new(&[user_entry("a", 1, "")])).await.unwrap();
     store.release(&room).await.unwrap();
     assert_eq!(holder().await, None);
-    assert_eq!(again.lease_status("room").await.unwrap().term, room.term);
+    let status = again.lease_status("room").await.unwrap();
+    assert_eq!((status.term, status.is_expired), (room.term, false));
     let room = store.acquire("room", "me", SHORT).await.unwrap().unwrap();
     while holder().await.is_some() {
         tokio::task::yield_now().await;
     }
+    assert!(again.lease_status("room").await.unwrap().is_expired);
     assert!(store.renew(&room, LONG).await.unwrap());
     assert_eq!(holder().await.as_deref(), Some("me"));
 }
