@@ -95,7 +95,8 @@ pub(crate) async fn run_command(
         Err(error) if is_decision && error.is_rejection() => CommandStatus::Rejected,
         Err(_) => CommandStatus::Unknown,
     };
-    finish_turn(room, turn, result).await;
+    // Boxed, so that a running turn has no room for it.
+    Box::pin(finish_turn(room, turn, result)).await;
     status
 }
 
