@@ -12,15 +12,19 @@ pub(crate) const DELTA_COUNT: usize = 500;
 
 /// The deltas of the answer. All are different, so that a lost or duplicate one is detected.
 pub(crate) fn deltas() -> Vec<String> {
-    let delta = |number| format!("word {number:03} ");
     (0..DELTA_COUNT).map(delta).collect()
+}
+
+fn delta(number: usize) -> String {
+    format!("word {number:03} ")
 }
 
 pub(crate) fn full_text() -> String {
     deltas().concat()
 }
 
-/// Returns the answer, with a pause before each delta.
+/// Returns the answer, with a pause before each delta. Each is made when it is sent, so that the memory of a stream is that of
+/// the server and not that of the script.
 pub(crate) struct ScriptedModel {
     pub(crate) id: ModelId,
     pub(crate) pace: Duration,
@@ -33,14 +37,15 @@ impl Model for ScriptedModel {
 
     fn stream(&self, _: ModelRequest) -> ModelStream {
         let pace = self.pace;
-        let text_events = stream::iter(deltas()).then(move |delta| async move {
+        let text_events = stream::iter(0..DELTA_COUNT).then(move |number| async move {
             if !pace.is_zero() {
                 tokio::time::sleep(pace).await;
             }
-            ModelEvent::Text(delta)
+            ModelEvent::Text(delta(number))
         });
+        let item = stream::once(async { ModelEvent::Item(Item::text(full_text())) });
         let finished = ModelEvent::Finished { stop: StopReason::End, usage: Usage::new(10, 500) };
-        let end = [ModelEvent::Item(Item::text(full_text())), finished];
-        text_events.chain(stream::iter(end)).map(Ok).boxed()
+        let end = item.chain(stream::iter([finished]));
+        text_events.chain(end).map(Ok).boxed()
     }
 }

@@ -18,7 +18,7 @@ use crate::model::usage::Usage;
 #[derive(Clone)]
 pub struct Response {
     /// The request without its inputs, for a turn that follows.
-    pub(crate) request: TurnRequest,
+    pub(crate) request: Box<TurnRequest>,
     pub(crate) journal: Arc<Journal>,
     /// The entries of the turn.
     pub(crate) entries: Vec<Entry>,
@@ -134,7 +134,7 @@ impl Response {
     }
 
     pub(crate) fn into_request(self) -> TurnRequest {
-        TurnRequest { journal: Some(self.journal), ..self.request }
+        TurnRequest { journal: Some(self.journal), ..*self.request }
     }
 
     /// Returns the steps of the model in this turn, in order.

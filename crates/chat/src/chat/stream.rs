@@ -67,7 +67,7 @@ impl TurnRequest {
     /// Runs the turn as the stream of its events is read.
     pub fn stream(self) -> ChatStream {
         let queue = Arc::new(Mutex::new(EventQueue::default()));
-        let turn = Box::pin(run_turn(self, EventSender(Some(Arc::clone(&queue)))));
+        let turn = Box::pin(run_turn(Box::new(self), EventSender(Some(Arc::clone(&queue)))));
         ChatStream { ready: VecDeque::new(), queue, turn: Some(turn), ended: None }
     }
 }

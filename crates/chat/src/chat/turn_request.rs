@@ -266,6 +266,6 @@ impl TurnRequest {
     /// When the request is invalid, the model or the store failed, or the turn was ended by a limit or a fatal error. A turn
     /// that waits for approvals or results is no error: see [`Response::pending_approvals`] and [`Response::calls`].
     pub async fn call(self) -> Result<Response, ChatError> {
-        run_turn(self, EventSender::disabled()).await
+        run_turn(Box::new(self), EventSender::disabled()).await
     }
 }

@@ -38,8 +38,10 @@ use deferred_tools::DeferredTools;
 use model_step::StepOutcome;
 
 /// Runs a turn until it ends or has to wait, once the conversation is free.
+///
+/// The request is boxed, because every future that has it as an argument has room for it twice.
 pub(crate) async fn run_turn(
-    mut request: TurnRequest,
+    mut request: Box<TurnRequest>,
     events: EventSender,
 ) -> Result<Response, ChatError> {
     let conversation = match (&request.conversation, &request.journal) {
@@ -71,7 +73,8 @@ pub(crate) async fn run_turn(
         let reason = StoreError::leased_elsewhere(&conversation).to_string();
         return Err(ChatError::Busy { reason });
     };
-    let work = run_with_lease(request, journal, store, held.lease(), events);
+    // Boxed, so that the future of a turn whose lease is held already has no room for another.
+    let work = Box::pin(run_with_lease(request, journal, store, held.lease(), events));
     let response = held.run_while_renewing(work).await;
     held.release().await;
     response
@@ -79,7 +82,7 @@ pub(crate) async fn run_turn(
 
 /// Runs a turn until it ends or has to wait; the lease of its conversation is held.
 async fn run_with_lease(
-    mut request: TurnRequest,
+    mut request: Box<TurnRequest>,
     journal: Option<Arc<Journal>>,
     store: Arc<dyn Store>,
     lease: &Lease,
@@ -133,7 +136,7 @@ fn tools_with_approval(request: &TurnRequest, journal: &Journal) -> HashSet<Tool
 
 /// Runs one turn, or the part of it up to a pause.
 struct TurnRunner {
-    request: TurnRequest,
+    request: Box<TurnRequest>,
     invoker: Invoker,
     /// The tools that the request to the model carries: those of the invoker that the caller may see, or those of `deferred`.
     tools: Arc<[ToolEntry]>,

@@ -25,6 +25,9 @@ use crate::transport::{WireRequest, WireResponse};
 const MAX_DRAINED_CHUNKS: usize = 64;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// A larger buffer, after a chunk with many events, is not kept.
+const MAX_KEPT_EVENTS: usize = 16;
+
 /// One request and its response.
 pub(super) struct ResponseStream {
     client: Arc<ModelClient>,
@@ -78,6 +81,9 @@ impl ResponseStream {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(Ok(event));
+            }
+            if self.events.capacity() > MAX_KEPT_EVENTS {
+                self.events = VecDeque::new();
             }
             if let Some(error) = self.pending_error.take() {
                 self.is_finished = true;

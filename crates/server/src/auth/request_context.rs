@@ -122,7 +122,8 @@ impl RequestContext {
     pub(crate) async fn wait_expired(&self) {
         let session = async {
             match &self.credential.cookie_session {
-                Some(session) => session.wait_expired().await,
+                // Boxed, because most requests have no cookie.
+                Some(session) => Box::pin(session.wait_expired()).await,
                 None => std::future::pending().await,
             }
         };

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use futures::future::BoxFuture;
 use tokio::time::sleep;
 use toolwright_chat::{Owner, StoreError, TailEnd};
 use toolwright_core::__internal::unix_millis_now;
@@ -250,17 +251,15 @@ impl OpenConversation {
     /// Waits until the principal may not read the conversation any more; for ever, if it is the owner.
     ///
     /// The end of a share is signalled to all nodes, and polled where the signal is lost.
-    pub(crate) fn wait_ended(
-        &self,
-        context: &RequestContext,
-    ) -> impl Future<Output = ()> + Send + use<> {
+    pub(crate) fn wait_ended(&self, context: &RequestContext) -> BoxFuture<'static, ()> {
+        let expires = match &self.grant {
+            // Most streams are those of an owner: they have nothing to wait for, and no room for it.
+            Grant::Owner => return Box::pin(std::future::pending()),
+            Grant::Share(grant) => grant.share.expires,
+            Grant::Admin => None,
+        };
         let (conversation, context) = (self.clone(), context.clone());
-        async move {
-            let expires = match &conversation.grant {
-                Grant::Owner => return std::future::pending().await,
-                Grant::Share(grant) => grant.share.expires,
-                Grant::Admin => None,
-            };
+        Box::pin(async move {
             let mut changed = conversation.room.watch_access();
             loop {
                 let interval = conversation.room.endpoint.heartbeat;
@@ -274,7 +273,7 @@ impl OpenConversation {
                     return;
                 }
             }
-        }
+        })
     }
 
     /// Returns false if it cannot be determined now.

@@ -93,7 +93,8 @@ struct RoomWorker<'a> {
 }
 
 impl RoomWorker<'_> {
-    async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
+    /// Runs a command, which is boxed: every future that has it as an argument has room for it twice.
+    async fn run(&self, command: Box<RoomCommand>, item: Option<InboxItem>) -> Option<TurnStatus> {
         {
             let mut work = self.room.work();
             if std::mem::take(&mut work.stops_next_turn) {
@@ -195,7 +196,7 @@ impl InboxHandler for RoomWorker<'_> {
                 principal.with_stored_client_tools(client_tools_of(&entries), &room.endpoint);
             room.restore_chosen_model(&entries);
             room.endpoint.server.metrics.resumed_turns.inc();
-            let mut command = RoomCommand::resume(principal);
+            let mut command = Box::new(RoomCommand::resume(principal));
             command.recovery_guard = guard;
             match room.prepare_turn(&mut command).await {
                 TurnStart::Ready => self.run(command, None).await,
@@ -223,7 +224,10 @@ impl InboxHandler for RoomWorker<'_> {
             }
             let (live, context) = {
                 let mut work = room.work();
-                (work.live.remove(&item.id), work.recovery_context.clone())
+                let live = work.live.remove(&item.id);
+                // Mostly the only one: a turn does not keep the room for it.
+                work.live.shrink_to_fit();
+                (live, work.recovery_context.clone())
             };
             let mut live = match live {
                 Some(live) => live,
@@ -238,7 +242,9 @@ impl InboxHandler for RoomWorker<'_> {
                         ),
                         (None, InboxBody::Message { parts, .. }) => {
                             let (principal, parts) = (item.principal.clone(), parts.clone());
-                            return self.refuse(principal, item, parts, expired_error()).await;
+                            let refused = self.refuse(principal, item, parts, expired_error());
+                            // Boxed, so that a turn has no room for it.
+                            return Box::pin(refused).await;
                         }
                         // The turn waits until its subject sends a request.
                         (None, _) => return None,
@@ -274,7 +280,8 @@ impl InboxHandler for RoomWorker<'_> {
                 // Its turn is over; another one may be open.
                 return load_turn_status(&*room.endpoint.store, &room.id).await.ok();
             }
-            let mut command = RoomCommand::from_inbox_item(&item, live, &room.endpoint);
+            let command = RoomCommand::from_inbox_item(&item, live, &room.endpoint);
+            let mut command = Box::new(command);
             command.account = account;
             if command.started.is_none() {
                 report_to_nodes(room, item.id.clone(), command.started_receiver());
@@ -290,7 +297,7 @@ impl InboxHandler for RoomWorker<'_> {
                         // The receiver may be dropped.
                         let _ = started.send(Err(error));
                     }
-                    self.refuse(principal, item, parts, reason).await
+                    Box::pin(self.refuse(principal, item, parts, reason)).await
                 }
             }
         })
@@ -558,7 +565,7 @@ impl Room {
         let run = async {
             let error = match self.prepare_turn(&mut command).await {
                 TurnStart::Ready => {
-                    self.run_turn(command, None).await;
+                    self.run_turn(Box::new(command), None).await;
                     return;
                 }
                 TurnStart::Refused(error) => error,
@@ -579,14 +586,15 @@ impl Room {
     /// Runs a command; returns the status of the turn afterwards, `None` if the store failed.
     async fn run_turn(
         self: &Arc<Self>,
-        mut command: RoomCommand,
+        mut command: Box<RoomCommand>,
         item: Option<InboxItem>,
     ) -> Option<TurnStatus> {
         let reservation = command.reservation.take();
         let permit = reservation.as_ref().and_then(|it| it.permit.as_ref()).map(Arc::downgrade);
         self.work().reservation = reservation;
         let to = self.endpoint.event_recipient(command.peer.as_ref());
-        let turn = crate::conversation::turn::run_command(self, command, item);
+        // Boxed, because each future around it would have room for it twice.
+        let turn = Box::pin(crate::conversation::turn::run_command(self, command, item));
         let turn = TurnPermit::run_turn(permit.unwrap_or_default(), turn);
         let status = AssertUnwindSafe(turn).catch_unwind().await;
         let status = status.unwrap_or_else(|_| {

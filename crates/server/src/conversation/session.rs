@@ -7,7 +7,8 @@ use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
 use toolwright_chat::{
-    ChatError, ChatEvent, InboxItem, ModelId, Response, StoreError, TurnEnd, TurnRequest, Usage,
+    ChatError, ChatEvent, ChatStream, InboxItem, ModelId, Response, StoreError, TurnEnd,
+    TurnRequest, Usage,
 };
 use toolwright_core::{Bundle, BundleItem, Caller, CancellationToken};
 
@@ -203,7 +204,11 @@ impl Session {
         &self,
         message: impl Into<IncomingMessage>,
     ) -> Result<(), TurnError> {
-        let message = message.into();
+        self.run_turn(self.message_request(message.into()).stream(), None).await
+    }
+
+    /// The request that has the endpoint's model answer a message.
+    fn message_request(&self, message: IncomingMessage) -> TurnRequest {
         let endpoint = &self.0.room.endpoint;
         let mut request = self.with_session_settings(endpoint.chat.message());
         for part in message.parts {
@@ -221,7 +226,7 @@ impl Session {
         } else if let Some(model) = model {
             request = request.model(model);
         }
-        self.run_turn(request, None).await
+        request
     }
 
     /// Answers with the events of another framework's agent or a program.
@@ -309,10 +314,10 @@ impl Session {
     /// Runs a turn until it ends or pauses, and publishes its events.
     pub(crate) async fn run_turn(
         &self,
-        request: TurnRequest,
+        turn: ChatStream,
         mut started: StartedSender,
     ) -> Result<(), TurnError> {
-        let mut events = TurnEvents::new(request.stream());
+        let mut events = TurnEvents::new(turn);
         loop {
             let mut event = match events.next().await {
                 Some(Ok(event)) => event,

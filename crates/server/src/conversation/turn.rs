@@ -39,7 +39,7 @@ pub(crate) enum CommandStatus {
 /// Runs a command, which is removed from the inbox when its entries are appended, and publishes its outcome.
 pub(crate) async fn run_command(
     room: &Arc<Room>,
-    command: RoomCommand,
+    command: Box<RoomCommand>,
     item: Option<InboxItem>,
 ) -> CommandStatus {
     let expired = command.request_context.is_expired();
@@ -78,12 +78,12 @@ pub(crate) async fn run_command(
         CommandKind::Decisions(decided) => {
             let request = room.endpoint.chat.submit_approvals(&*room.id, decided);
             let request = session.with_inbox_item(session.with_session_settings(request));
-            session.run_turn(room.with_chosen_model(request), command.started).await
+            session.run_turn(room.with_chosen_model(request).stream(), command.started).await
         }
         CommandKind::Resume => match room.begin_turn(false, None).await.map_err(TurnError::from) {
             Ok(_) => {
                 let request = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
-                session.run_turn(room.with_chosen_model(request), None).await
+                session.run_turn(room.with_chosen_model(request).stream(), None).await
             }
             Err(error) => Err(error),
         },
@@ -95,7 +95,8 @@ pub(crate) async fn run_command(
         Err(error) if is_decision && error.is_rejection() => CommandStatus::Rejected,
         Err(_) => CommandStatus::Unknown,
     };
-    finish_turn(room, turn, result).await;
+    // Boxed, so that a running turn has no room for it.
+    Box::pin(finish_turn(room, turn, result)).await;
     status
 }
 

@@ -1,7 +1,6 @@
 //! The events of a running turn, and operations that take place beside it.
 
 use std::collections::VecDeque;
-use std::pin::pin;
 
 use futures::StreamExt as _;
 use toolwright_chat::{ChatError, ChatEvent, ChatStream, Response};
@@ -30,16 +29,22 @@ impl TurnEvents {
     /// Waits for an operation while the turn goes on.
     ///
     /// A turn runs only while its stream is polled, and may hold a connection to the store that the operation needs.
-    pub(super) async fn run_beside<T>(&mut self, operation: impl Future<Output = T>) -> T {
-        let mut operation = pin!(operation);
-        loop {
-            tokio::select! {
-                biased;
-                output = &mut operation => return output,
-                event = self.stream.next(), if !self.is_over => match event {
-                    Some(event) => self.ready.push_back(event),
-                    None => self.is_over = true,
-                },
+    pub(super) fn run_beside<T>(
+        &mut self,
+        operation: impl Future<Output = T> + Send,
+    ) -> impl Future<Output = T> + Send {
+        // Boxed before the future is made, which has no room for it then: operations are rare.
+        let mut operation = Box::pin(operation);
+        async move {
+            loop {
+                tokio::select! {
+                    biased;
+                    output = &mut operation => return output,
+                    event = self.stream.next(), if !self.is_over => match event {
+                        Some(event) => self.ready.push_back(event),
+                        None => self.is_over = true,
+                    },
+                }
             }
         }
     }

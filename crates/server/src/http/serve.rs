@@ -192,7 +192,8 @@ impl ConnectionRoutes {
         if let (Some(mcp), Some(guard)) = (&self.state.mcp, &self.mcp_guard)
             && request.uri().path() == MCP_PATH
         {
-            return protect(guard, request, |request| mcp.handle(request)).await;
+            // Boxed: a connection has room for this future as long as it is open, and most connections never need it.
+            return Box::pin(protect(guard, request, |request| mcp.handle(request))).await;
         }
         let Ok(response) = self.router.clone().oneshot(request.map(Body::new)).await;
         response

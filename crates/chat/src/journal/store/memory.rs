@@ -205,6 +205,8 @@ impl Store for MemoryStore {
             }
         }
         stored.inbox.retain(|item| !append.taken.contains(&item.position));
+        // Mostly empty: a conversation does not keep the room for it.
+        stored.inbox.shrink_to_fit();
         if !append.entries.is_empty() {
             stored.turn = append.turn;
         }

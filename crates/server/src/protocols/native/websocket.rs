@@ -76,7 +76,7 @@ async fn run_connection(
     let mut native = NativeSocket {
         subscriber: Subscriber::new(Arc::clone(&room), after, Some(PeerId::clone(&peer)))
             .client_id(id),
-        ended: Box::pin(conversation.wait_ended(&context)),
+        ended: conversation.wait_ended(&context),
         conversation,
         peer,
         presence,
