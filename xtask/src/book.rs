@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
+use crate::files::{read, remove_dir, write};
 use crate::markdown;
 
 /// The version of mdBook that builds the book.
@@ -192,25 +193,4 @@ fn normalize(path: &Path) -> PathBuf {
         }
     }
     parts
-}
-
-fn read(file: &str) -> Result<String, String> {
-    fs::read_to_string(workspace_root().join(file)).map_err(|error| format!("{file}: {error}"))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let failed = |error| format!("{}: {error}", path.display());
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    fs::write(path, bytes).map_err(failed)
-}
-
-fn remove_dir(path: &Path) -> Result<(), String> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(format!("{}: {error}", path.display()))
-        }
-        _ => Ok(()),
-    }
 }

@@ -1,12 +1,16 @@
 //! `cargo xtask test`: runs all checks of CI, and installs the programs that they need. `cargo xtask counts` counts instructions,
-//! `cargo xtask book` builds the book.
+//! `cargo xtask book` builds the book, `cargo xtask packages` tries the packages as users will.
 
 mod book;
 mod canned_model;
 mod command_runner;
 mod counts;
+mod files;
 mod forbidden;
+mod local_registry;
 mod markdown;
+mod outside;
+mod packages;
 mod readme;
 mod readme_transcripts;
 mod reference;
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         ["counts", extra, ..] => {
             usage_error(&format!("`counts` takes only `--write`, got `{extra}`"))
         }
+        ["packages", projects @ ..] => exit_code(outside::check(projects)),
         ["steps", extra, ..] => usage_error(&format!("`steps` takes no argument, got `{extra}`")),
         [other, ..] => usage_error(&unknown_command(other)),
     }
@@ -67,6 +72,8 @@ Usage:
   cargo xtask counts         counts instructions; fails if one of the committed counts has grown by more than 5 %
   cargo xtask counts --write keeps the new counts, in bench/counts/expected.txt
   cargo xtask book           the book of docs/, in target/book; installs mdBook into target/tools
+  cargo xtask packages       packages every crate; with them alone, outside of the workspace, builds and tests the templates of
+                             `new`, a crate of tools and the bridges; `cargo xtask packages tools template-mcp` only these
   cargo xtask --help         this text
 
 Steps:
@@ -81,7 +88,9 @@ fn unknown_command(word: &str) -> String {
     if steps::STEPS.iter().any(|step| step.name == word) {
         return format!("no command `{word}`; the step runs with `cargo xtask test {word}`");
     }
-    format!("no command `{word}`; there are `test`, `steps`, `counts`, `book` and `--help`")
+    format!(
+        "no command `{word}`; there are `test`, `steps`, `counts`, `book`, `packages` and `--help`"
+    )
 }
 
 fn exit_code(result: Result<(), String>) -> ExitCode {

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use crate::command_runner::{cargo_command, workspace_root};
 use crate::{
-    counts, forbidden, markdown, readme, readme_transcripts, reference, required_programs, test_run,
+    counts, forbidden, markdown, packages, readme, readme_transcripts, reference,
+    required_programs, test_run,
 };
 
 /// One check of CI.
@@ -65,6 +66,11 @@ pub(crate) const STEPS: &[Step] = &[
         name: "reference",
         what: "docs/ has every command, setting, route, feature and dependency; UPDATE=1 writes the page of commands",
         run: reference,
+    },
+    Step {
+        name: "packages",
+        what: "every crate can be packaged, with all of its files; `cargo xtask packages` builds with them",
+        run: check_packages,
     },
     Step { name: "links", what: "every link of a page has a target", run: links },
     Step { name: "readme", what: "README.md is short and shows a program at once", run: readme },
@@ -219,6 +225,12 @@ fn transcripts() -> Result<Outcome, String> {
 
 fn reference() -> Result<Outcome, String> {
     reference::check().map(to_passed)
+}
+
+fn check_packages() -> Result<Outcome, String> {
+    let count = packages::check()?;
+    println!("{count} packages have their files");
+    Ok(Outcome::Passed)
 }
 
 fn links() -> Result<Outcome, String> {
