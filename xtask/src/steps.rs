@@ -4,7 +4,7 @@ use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::command_runner::{cargo_command, workspace_root};
+use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
 use crate::{
     counts, forbidden, markdown, packages, readme, readme_transcripts, reference,
     required_programs, test_run,
@@ -73,6 +73,11 @@ pub(crate) const STEPS: &[Step] = &[
         run: check_packages,
     },
     Step { name: "links", what: "every link of a page has a target", run: links },
+    Step {
+        name: "spelling",
+        what: "no typing error in code and pages; British in pages; typos.toml has the exceptions",
+        run: spelling,
+    },
     Step { name: "readme", what: "README.md is short and shows a program at once", run: readme },
     Step {
         name: "forbidden",
@@ -237,6 +242,14 @@ fn links() -> Result<Outcome, String> {
     let count = markdown::check_links()?;
     println!("{count} links have a target");
     Ok(Outcome::Passed)
+}
+
+fn spelling() -> Result<Outcome, String> {
+    CommandRunner::new("target/tools/typos/bin/typos")
+        .args(&["--format", "brief"])
+        .run_inherited()
+        .map_err(|error| format!("{error}; the program is installed by `cargo xtask test setup`"))
+        .map(to_passed)
 }
 
 fn readme() -> Result<Outcome, String> {
