@@ -172,7 +172,11 @@ fn find_problems(it: &Crate, crates: &[Crate]) -> Result<Vec<String>, String> {
 }
 
 /// The files below `folder`, as paths from `root`.
-fn collect_files(root: &Path, folder: &Path, files: &mut BTreeSet<String>) -> Result<(), String> {
+pub(crate) fn collect_files(
+    root: &Path,
+    folder: &Path,
+    files: &mut BTreeSet<String>,
+) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
 use crate::{
-    counts, forbidden, markdown, packages, readme, readme_transcripts, reference,
+    api, counts, forbidden, markdown, packages, readme, readme_transcripts, reference,
     required_programs, test_run,
 };
 
@@ -37,7 +37,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "fmt",
-        what: "rustfmt would change nothing; bridges/, fuzz/ and bench/peers included",
+        what: "rustfmt would change nothing; bridges/, fuzz/, bench/peers and xtask/api-lines included",
         run: fmt,
     },
     Step { name: "clippy", what: "no warning in any target with all features", run: clippy },
@@ -47,6 +47,11 @@ pub(crate) const STEPS: &[Step] = &[
         run: check_minimal_features,
     },
     Step { name: "doc", what: "rustdoc warns about nothing", run: doc },
+    Step {
+        name: "api",
+        what: "the public items are those in api/, and CHANGELOG.md names changes; UPDATE=1 writes them",
+        run: check_api,
+    },
     Step {
         name: "test",
         what: "every test, doc tests included; a failed one is run once more, and reported",
@@ -146,7 +151,7 @@ fn to_passed(_: ()) -> Outcome {
 
 fn fmt() -> Result<Outcome, String> {
     cargo_command("fmt", &["--all", "--check"]).run_inherited()?;
-    for manifest in [BRIDGES_MANIFEST, FUZZ_MANIFEST, PEERS_MANIFEST] {
+    for manifest in [BRIDGES_MANIFEST, FUZZ_MANIFEST, PEERS_MANIFEST, api::LINES_MANIFEST] {
         cargo_command("fmt", &["--manifest-path", manifest, "--all", "--check"]).run_inherited()?;
     }
     Ok(Outcome::Passed)
@@ -200,6 +205,12 @@ fn doc() -> Result<Outcome, String> {
         .env("RUSTDOCFLAGS", "-D warnings")
         .run_inherited()
         .map(to_passed)
+}
+
+fn check_api() -> Result<Outcome, String> {
+    let count = api::check()?;
+    println!("{count} public items");
+    Ok(Outcome::Passed)
 }
 
 fn test() -> Result<Outcome, String> {
