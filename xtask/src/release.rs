@@ -192,6 +192,7 @@ pub(crate) fn run(options: Options) -> Result<(), String> {
     for (name, done, seconds) in report {
         println!("  {name:<12} {seconds:>7.1} s  {done}");
     }
+    println!("\ntarget/release-{version}:");
     print_files(&release.folder)?;
     if !release.options.in_copy {
         println!("{}", next_commands(version));
@@ -391,7 +392,6 @@ fn files_of(folder: &Path) -> Result<Vec<String>, String> {
 }
 
 fn print_files(folder: &Path) -> Result<(), String> {
-    println!("\n{}:", folder.display());
     for file in files_of(folder)? {
         let size = fs::metadata(folder.join(&file)).map_or(0, |metadata| metadata.len());
         println!("  {size:>10}  {file}");
