@@ -19,7 +19,7 @@ const SHOWN_LINES: usize = 20;
 /// Checks every crate; with the variable `UPDATE`, writes the files. Returns the number of items.
 pub(crate) fn check() -> Result<usize, String> {
     let json = workspace_root().join("target/api/json");
-    write_rustdoc_json(&workspace_root(), &json)?;
+    write_rustdoc_json(&workspace_root(), &target_folder()?, &json)?;
     let target_dir = ["--target-dir", "target/api-lines", "--quiet"];
     cargo_command("build", &["--manifest-path", LINES_MANIFEST])
         .args(&target_dir)
@@ -65,15 +65,20 @@ pub(crate) fn target_folder() -> Result<PathBuf, String> {
 }
 
 /// Writes the JSON of rustdoc for every published crate of a checkout into a folder.
-pub(crate) fn write_rustdoc_json(checkout: &Path, folder: &Path) -> Result<(), String> {
+///
+/// Each checkout needs a target folder of its own: Cargo would take the crates of one for those of the other.
+pub(crate) fn write_rustdoc_json(
+    checkout: &Path,
+    target: &Path,
+    folder: &Path,
+) -> Result<(), String> {
     let manifest = checkout.join("Cargo.toml").display().to_string();
-    let target = target_folder()?;
     let names: Vec<String> = published_crates()?
         .iter()
         .map(|it| format!("{}.json", it.name.replace('-', "_")))
         .collect();
     for name in &names {
-        // What another checkout has left.
+        // What another revision has left.
         let _ = fs::remove_file(target.join("doc").join(name));
     }
     // The format is unstable, so rustdoc wants the variable. Cargo must not see it: build scripts would run again, and with them
@@ -81,8 +86,7 @@ pub(crate) fn write_rustdoc_json(checkout: &Path, folder: &Path) -> Result<(), S
     let wrapper = workspace_root().join("target/api/rustdoc");
     write(&wrapper, b"#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc \"$@\"\n")?;
     make_executable(&wrapper)?;
-    // All checkouts have their dependencies compiled in one target folder, and rustdoc writes to the same files for all. A flag of
-    // its own for each run lets Cargo take no file for that of this checkout.
+    // Cargo looks for HTML to decide whether rustdoc has to run; a flag of its own for each run lets it always run.
     let run = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     let flags = format!("-Z unstable-options --output-format json --cfg run_{run}");
     // The packages and features of the step `doc`, so that their dependencies are compiled once.

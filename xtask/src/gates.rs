@@ -70,8 +70,9 @@ fn compare(semver: &str, revision: &str) -> Result<(), String> {
     let baseline = workspace_root().join(BASELINE);
     let before = workspace_root().join("target/semver/before");
     let now = workspace_root().join("target/semver/now");
-    api::write_rustdoc_json(&baseline, &before)?;
-    api::write_rustdoc_json(&workspace_root(), &now)?;
+    let build = workspace_root().join("target/semver/build");
+    api::write_rustdoc_json(&baseline, &build, &before)?;
+    api::write_rustdoc_json(&workspace_root(), &api::target_folder()?, &now)?;
     let mut failed = Vec::new();
     for it in published_crates()? {
         let file = format!("{}.json", it.name.replace('-', "_"));

@@ -3,6 +3,8 @@
 //! The packages come from a [local registry](crate::local_registry), into an empty cargo home. So a file, a feature or a dependency
 //! that a package lacks is found here, and not by the first user.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -78,6 +80,7 @@ impl Outside {
         let cargo_home = workspace_root().join(FOLDER).join("cargo-home");
         remove_dir(&folder)?;
         remove_dir(&cargo_home)?;
+        forget_compiled_packages(crates)?;
         write(&cargo_home.join("config.toml"), local_registry::cargo_settings().as_bytes())?;
         Ok(Self { folder, cargo_home, version })
     }
@@ -92,6 +95,7 @@ impl Outside {
             // Debug information of the dependencies takes gigabytes.
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .env("CARGO_INCREMENTAL", "0")
+            .env("CI", "")
     }
 
     /// Runs the tests of a project; returns how many there are.
@@ -153,14 +157,19 @@ impl Outside {
     fn make_bridges(&self) -> Result<PathBuf, String> {
         let root = self.folder.join("with-bridges");
         let files = CommandRunner::new("git")
-            .args(&["ls-files", "bridges", "examples/assistant-tools"])
+            .args(&["ls-files", "bridges", "examples/assistant-tools", "docs/other-frameworks.md"])
+            // The software of `tests/real` is not installed there: tests that need it are skipped, as `cargo xtask test bridges` runs them.
+            .args(&["tests/real", "tests/support"])
             .stdout()?;
         for file in files.lines().filter(|file| workspace_root().join(file).is_file()) {
-            copy(&workspace_root().join(file), &root.join(file))?;
+            match file.ends_with("Cargo.toml") {
+                true => {
+                    let manifest = without_paths(&read(file)?, &self.version);
+                    write(&root.join(file), manifest.as_bytes())?;
+                }
+                false => copy(&workspace_root().join(file), &root.join(file))?,
+            }
         }
-        let bridges = root.join("bridges");
-        let manifest = without_paths(&read("bridges/Cargo.toml")?, &self.version);
-        write(&bridges.join("Cargo.toml"), manifest.as_bytes())?;
         // Its dependencies are those of the table of the workspace.
         let manifest = read("Cargo.toml")?;
         let workspace = manifest.split("\n[package]\n").next().unwrap_or_default();
@@ -171,12 +180,31 @@ impl Outside {
         let workspace: String = workspace.lines().map(members).collect();
         let workspace = without_paths(&workspace, &self.version);
         write(&root.join("Cargo.toml"), workspace.as_bytes())?;
-        Ok(bridges)
+        Ok(root.join("bridges"))
     }
 }
 
 fn build_folder() -> PathBuf {
     workspace_root().join(FOLDER).join("build")
+}
+
+/// Lets Cargo compile our packages once more: it takes what a registry has published for unchangeable, and these have changed.
+fn forget_compiled_packages(crates: &[Crate]) -> Result<(), String> {
+    let folder = build_folder().join("debug/.fingerprint");
+    let entries = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|error| format!("{}: {error}", folder.display()))?,
+    };
+    for entry in entries {
+        let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
+        let name = name_of(&path);
+        // Named by the package and a digest.
+        let package = name.rsplit_once('-').map_or("", |(package, _)| package);
+        if crates.iter().any(|it| it.name == package) {
+            remove_dir(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// The manifest with versions in place of the paths into `crates/`.

@@ -14,6 +14,8 @@ use crate::{api, archive, gates, local_registry, outside, sbom};
 
 /// The copy of the tree in which a dry run works.
 const COPY: &str = "target/release-source";
+/// Where the copy is built.
+const BUILD: &str = "target/release-build";
 /// The flag with which a dry run starts the work in the copy.
 const IN_COPY: &str = "--in-copy";
 
@@ -41,7 +43,8 @@ Exit: 0 when every step passed, 1 when one failed, 2 for a mistyped command line
 pub(crate) struct Options {
     version: String,
     dry_run: bool,
-    in_copy: bool,
+    /// Where a dry run wants the files, when this is the work in its copy.
+    in_copy: Option<String>,
     skip: Vec<String>,
     sign_key: Option<String>,
     mcp_name: Option<String>,
@@ -60,7 +63,7 @@ impl Options {
             };
             match *word {
                 "--dry-run" => options.dry_run = true,
-                IN_COPY => options.in_copy = true,
+                IN_COPY => options.in_copy = Some(value()?),
                 "--skip" => options.skip.push(value()?),
                 "--sign-key" => options.sign_key = Some(value()?),
                 "--mcp-name" => options.mcp_name = Some(value()?),
@@ -83,7 +86,7 @@ impl Options {
             let valid: Vec<&str> = known().collect();
             return Err(format!("no step `{step}`; steps: {}", valid.join(", ")));
         }
-        if !options.skip.is_empty() && !options.dry_run && !options.in_copy {
+        if !options.skip.is_empty() && !options.dry_run && options.in_copy.is_none() {
             return Err("--skip is for a dry run: a release has every step".to_owned());
         }
         if options.mcp_name.is_some() != options.image.is_some() {
@@ -164,13 +167,16 @@ const STEPS: &[ReleaseStep] = &[
 /// Makes a release, or tries to in a copy.
 pub(crate) fn run(options: Options) -> Result<(), String> {
     let version = Version::parse(&options.version)?;
-    if !options.in_copy {
+    if options.in_copy.is_none() {
         check_start(version)?;
     }
     if options.dry_run {
-        return run_in_copy(&options);
+        return run_in_copy(&options, &output_folder(version));
     }
-    let folder = workspace_root().join(format!("target/release-{version}"));
+    let folder = match &options.in_copy {
+        Some(folder) => PathBuf::from(folder),
+        None => output_folder(version),
+    };
     remove_dir(&folder)?;
     let release = Release { version, options, folder };
     let mut report = Vec::new();
@@ -194,10 +200,14 @@ pub(crate) fn run(options: Options) -> Result<(), String> {
     }
     println!("\ntarget/release-{version}:");
     print_files(&release.folder)?;
-    if !release.options.in_copy {
+    if release.options.in_copy.is_none() {
         println!("{}", next_commands(version));
     }
     Ok(())
+}
+
+fn output_folder(version: Version) -> PathBuf {
+    workspace_root().join(format!("target/release-{version}"))
 }
 
 /// Fails if a release of this version cannot begin here.
@@ -223,16 +233,17 @@ fn check_start(version: Version) -> Result<(), String> {
 }
 
 /// Clones the tree below `target`, and makes the release there.
-fn run_in_copy(options: &Options) -> Result<(), String> {
+fn run_in_copy(options: &Options, folder: &Path) -> Result<(), String> {
     let copy = workspace_root().join(COPY);
     remove_dir(&copy)?;
     let source = workspace_root().display().to_string();
     CommandRunner::new("git")
         .args(&["clone", "--quiet", &source, &copy.display().to_string()])
         .run_inherited()?;
-    share_target_folder(&copy)?;
+    link_target_folders(&copy)?;
     let mut command = CommandRunner::new("cargo")
-        .args(&["xtask", "release", &options.version, IN_COPY])
+        .args(&["xtask", "release", &options.version, IN_COPY, &folder.display().to_string()])
+        .env("CARGO_TARGET_DIR", &workspace_root().join(BUILD).display().to_string())
         .in_folder(&copy);
     for skip in &options.skip {
         command = command.args(&["--skip", skip]);
@@ -256,15 +267,24 @@ fn run_in_copy(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Lets the copy use the target folder of the tree, in which programs and dependencies are compiled already.
+/// Lets the copy be built beside the tree, because Cargo would take the crates of one for those of the other. A later dry run finds the
+/// dependencies compiled; programs are those of the tree.
 #[cfg(unix)]
-fn share_target_folder(copy: &Path) -> Result<(), String> {
-    std::os::unix::fs::symlink("..", copy.join("target"))
-        .map_err(|error| format!("{}: {error}", copy.display()))
+fn link_target_folders(copy: &Path) -> Result<(), String> {
+    use std::os::unix::fs::symlink;
+    let build = workspace_root().join(BUILD);
+    let tools = workspace_root().join(crate::tools::FOLDER);
+    for folder in [&build, &tools] {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    if !build.join("tools").exists() {
+        symlink(&tools, build.join("tools")).map_err(|error| format!("{BUILD}: {error}"))?;
+    }
+    symlink(&build, copy.join("target")).map_err(|error| format!("{COPY}: {error}"))
 }
 
 #[cfg(not(unix))]
-fn share_target_folder(_: &Path) -> Result<(), String> {
+fn link_target_folders(_: &Path) -> Result<(), String> {
     Ok(())
 }
 
@@ -275,7 +295,7 @@ fn set_versions(release: &Release) -> Result<String, String> {
         true => 0,
         false => version::set(current, version)?,
     };
-    if release.options.in_copy {
+    if release.options.in_copy.is_some() {
         // So that packages and archives have the time of a commit, as those of a release will.
         let identity = ["-c", "user.name=dry run", "-c", "user.email=dry-run@localhost"];
         let commit = ["commit", "--quiet", "--allow-empty", "--no-verify", "-am"];
