@@ -25,13 +25,16 @@ pub(crate) fn deny() -> Result<(), String> {
         ("bridges/Cargo.toml", &["licenses", "sources"]),
     ] {
         let run = |command: &str| {
-            CommandRunner::new(&deny).args(&[
-                "--manifest-path",
-                manifest,
-                command,
-                "--config",
-                &config,
-            ])
+            CommandRunner::new(&deny)
+                .args(&[
+                    "--manifest-path",
+                    manifest,
+                    "--workspace",
+                    "--locked",
+                    "--config",
+                    &config,
+                ])
+                .arg(command)
         };
         // Duplicates are listed by `cargo deny check bans`; here they would hide what matters.
         run("check")
