@@ -133,3 +133,58 @@ fn the_dashboard_has_every_panel_of_one_data_source() {
     find_all(&dashboard["panels"], "uid", &mut sources);
     assert!(sources.iter().all(|source| **source == "${datasource}"), "{sources:?}");
 }
+
+/// The arguments of an instruction of the Dockerfile, one entry per line with it.
+fn instructions<'t>(dockerfile: &'t str, name: &str) -> Vec<&'t str> {
+    dockerfile.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).collect()
+}
+
+#[test]
+fn the_image_is_built_in_two_stages_and_runs_without_root() {
+    let dockerfile = std::fs::read_to_string(deploy().join("Dockerfile")).unwrap();
+    let stages = instructions(&dockerfile, "FROM");
+    assert_eq!(stages.len(), 2, "{stages:?}");
+    assert!(stages[1].starts_with("debian:") && stages[1].ends_with("-slim"), "{stages:?}");
+    let manifest = std::fs::read_to_string(real::root().join("Cargo.toml")).unwrap();
+    let rust = manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap();
+    assert!(stages[0].starts_with(&format!("rust:{}-", rust.trim_matches('"'))), "{stages:?}");
+    let user: u32 = instructions(&dockerfile, "USER").last().unwrap().parse().expect("a number");
+    assert!(user > 0);
+    assert_eq!(instructions(&dockerfile, "STOPSIGNAL"), ["SIGTERM"]);
+}
+
+#[test]
+fn the_health_check_of_the_image_tells_a_server_from_none() {
+    let dockerfile = std::fs::read_to_string(deploy().join("Dockerfile")).unwrap();
+    let check = instructions(&dockerfile, "HEALTHCHECK")[0];
+    let (_, command) = check.split_once("CMD ").unwrap();
+    let command: Vec<String> = serde_json::from_str(command).expect("the form with brackets");
+    let run = |port: u16| {
+        let script = command[2].replace("/8787", &format!("/{port}"));
+        Command::new(&command[0]).args(["-c", &script]).output().unwrap().status.success()
+    };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        ["200 OK", "503 Service Unavailable"].map(|status| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                std::io::Read::read_exact(&mut stream, &mut byte).unwrap();
+                request.extend(byte);
+            }
+            let response = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
+            std::io::Write::write_all(&mut stream, response.as_bytes()).unwrap();
+            String::from_utf8(request).unwrap()
+        })
+    });
+    assert!(run(port), "healthy");
+    assert!(!run(port), "the server answers with an error");
+    let requests = server.join().unwrap();
+    assert!(
+        requests[0].starts_with("GET /healthz HTTP/1.1\r\nhost: localhost\r\n"),
+        "{requests:?}"
+    );
+    assert!(!run(port), "there is no server any more");
+}

@@ -110,6 +110,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-bench", &["toolwright"]),
     ("toolwright-counts", &["toolwright", "toolwright-bench"]),
     ("xtask", &[]),
+    ("command-docs", &["toolwright-cli"]),
 ];
 
 /// Foreign crates that one crate hides behind its own types, and that crate.

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
+use crate::command_runner::{CommandRunner, workspace_root};
+use crate::files::{read, remove_dir, write};
 use crate::markdown;
+use crate::tools::Tool;
 
-/// The version of mdBook that builds the book.
-const MDBOOK: &str = "mdbook@0.5.4";
-/// Where mdBook is installed, if it is not on the PATH.
-const TOOLS: &str = "target/tools";
+/// Builds the book.
+const MDBOOK: Tool = Tool { name: "mdbook", version: "0.5.4" };
 /// The copy that the book is built from.
 const SOURCE: &str = "target/book-source";
 /// The book.
@@ -23,7 +23,7 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Builds the book; returns the number of its pages.
 pub(crate) fn build() -> Result<usize, String> {
     copy_source()?;
-    let mdbook = find_mdbook()?;
+    let mdbook = MDBOOK.find()?;
     let destination = workspace_root().join(BOOK);
     remove_dir(&destination)?;
     let destination = destination.display().to_string();
@@ -31,18 +31,6 @@ pub(crate) fn build() -> Result<usize, String> {
         .args(&["build", SOURCE, "--dest-dir", &destination])
         .run_inherited()?;
     check_html(&workspace_root().join(BOOK))
-}
-
-/// Installs mdBook below `target` unless it is there.
-fn find_mdbook() -> Result<String, String> {
-    let installed = workspace_root().join(TOOLS).join("bin/mdbook").display().to_string();
-    for program in ["mdbook", &installed] {
-        if CommandRunner::new(program).arg("--version").succeeds() {
-            return Ok(program.to_owned());
-        }
-    }
-    cargo_command("install", &["--root", TOOLS, MDBOOK]).run_inherited()?;
-    Ok(installed)
 }
 
 /// Copies the chapters, every page that they link to, and every other file as a text that a browser shows.
@@ -192,25 +180,4 @@ fn normalize(path: &Path) -> PathBuf {
         }
     }
     parts
-}
-
-fn read(file: &str) -> Result<String, String> {
-    fs::read_to_string(workspace_root().join(file)).map_err(|error| format!("{file}: {error}"))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let failed = |error| format!("{}: {error}", path.display());
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    fs::write(path, bytes).map_err(failed)
-}
-
-fn remove_dir(path: &Path) -> Result<(), String> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(format!("{}: {error}", path.display()))
-        }
-        _ => Ok(()),
-    }
 }

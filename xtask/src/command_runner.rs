@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, BufRead as _, PipeReader, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -66,6 +66,12 @@ impl CommandRunner {
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.0.env(name, value);
+        self
+    }
+
+    /// Runs it in this folder instead of that of the workspace.
+    pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
+        self.0.current_dir(folder);
         self
     }
 

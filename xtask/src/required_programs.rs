@@ -97,6 +97,20 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
         ],
     },
     RequiredProgram {
+        program: "typos",
+        probe: &[
+            "sh",
+            "-c",
+            "target/tools/typos/bin/typos --version | grep -Fqx 'typos-cli 1.51.1'",
+        ],
+        install: &[
+            "sh",
+            "-c",
+            "python3 -m venv target/tools/typos \
+                && target/tools/typos/bin/pip install --disable-pip-version-check typos==1.51.1",
+        ],
+    },
+    RequiredProgram {
         program: "NATS server",
         probe: &["sh", "-c", "target/real/bin/nats-server --version | grep -Fq v2.15.2"],
         install: &[

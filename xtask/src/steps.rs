@@ -4,9 +4,10 @@ use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::command_runner::{cargo_command, workspace_root};
+use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
 use crate::{
-    counts, forbidden, markdown, readme, readme_transcripts, reference, required_programs, test_run,
+    api, counts, forbidden, markdown, packages, readme, readme_transcripts, reference,
+    required_programs, test_run,
 };
 
 /// One check of CI.
@@ -36,7 +37,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "fmt",
-        what: "rustfmt would change nothing; bridges/, fuzz/ and bench/peers included",
+        what: "rustfmt would change nothing; bridges/, fuzz/, bench/peers and xtask/api-lines included",
         run: fmt,
     },
     Step { name: "clippy", what: "no warning in any target with all features", run: clippy },
@@ -46,6 +47,11 @@ pub(crate) const STEPS: &[Step] = &[
         run: check_minimal_features,
     },
     Step { name: "doc", what: "rustdoc warns about nothing", run: doc },
+    Step {
+        name: "api",
+        what: "the public items are those in api/, and CHANGELOG.md names changes; UPDATE=1 writes them",
+        run: check_api,
+    },
     Step {
         name: "test",
         what: "every test, doc tests included; a failed one is run once more, and reported",
@@ -66,7 +72,17 @@ pub(crate) const STEPS: &[Step] = &[
         what: "docs/ has every command, setting, route, feature and dependency; UPDATE=1 writes the page of commands",
         run: reference,
     },
+    Step {
+        name: "packages",
+        what: "every crate can be packaged, with all of its files; `cargo xtask packages` builds with them",
+        run: check_packages,
+    },
     Step { name: "links", what: "every link of a page has a target", run: links },
+    Step {
+        name: "spelling",
+        what: "no typing error in code and pages; British in pages; typos.toml has the exceptions",
+        run: spelling,
+    },
     Step { name: "readme", what: "README.md is short and shows a program at once", run: readme },
     Step {
         name: "forbidden",
@@ -135,7 +151,7 @@ fn to_passed(_: ()) -> Outcome {
 
 fn fmt() -> Result<Outcome, String> {
     cargo_command("fmt", &["--all", "--check"]).run_inherited()?;
-    for manifest in [BRIDGES_MANIFEST, FUZZ_MANIFEST, PEERS_MANIFEST] {
+    for manifest in [BRIDGES_MANIFEST, FUZZ_MANIFEST, PEERS_MANIFEST, api::LINES_MANIFEST] {
         cargo_command("fmt", &["--manifest-path", manifest, "--all", "--check"]).run_inherited()?;
     }
     Ok(Outcome::Passed)
@@ -191,6 +207,12 @@ fn doc() -> Result<Outcome, String> {
         .map(to_passed)
 }
 
+fn check_api() -> Result<Outcome, String> {
+    let count = api::check()?;
+    println!("{count} public items");
+    Ok(Outcome::Passed)
+}
+
 fn test() -> Result<Outcome, String> {
     test_run::run_all_tests().map(to_passed)
 }
@@ -221,10 +243,24 @@ fn reference() -> Result<Outcome, String> {
     reference::check().map(to_passed)
 }
 
+fn check_packages() -> Result<Outcome, String> {
+    let count = packages::check()?;
+    println!("{count} packages have their files");
+    Ok(Outcome::Passed)
+}
+
 fn links() -> Result<Outcome, String> {
     let count = markdown::check_links()?;
     println!("{count} links have a target");
     Ok(Outcome::Passed)
+}
+
+fn spelling() -> Result<Outcome, String> {
+    CommandRunner::new("target/tools/typos/bin/typos")
+        .args(&["--format", "brief"])
+        .run_inherited()
+        .map_err(|error| format!("{error}; the program is installed by `cargo xtask test setup`"))
+        .map(to_passed)
 }
 
 fn readme() -> Result<Outcome, String> {

@@ -8,6 +8,7 @@ use toolwright_models::VENDORS;
 use crate::commands::chat::ChatArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::new::NewArgs;
+use crate::commands::publish::PublishArgs;
 use crate::commands::serve::ServeArgs;
 
 const SERVE_HELP: &str = "\
@@ -197,6 +198,15 @@ Examples:
   new hello-tools --template mcp --path ../toolwright     an MCP server, with the toolwright of a checkout
   new hello-tools --template axum --published             a web application, with the toolwright of crates.io")]
     New(NewArgs),
+    /// Write server.json, with which this program is listed in the MCP registry
+    #[command(after_help = "\
+Examples:
+  publish --name io.github.ada/shop --cargo                                 a crate of crates.io, of this program's name
+  publish --name io.github.ada/shop --image ghcr.io/ada/shop:1.2.0          a container image
+  publish --name com.example/shop --remote https://shop.example/mcp         a server at an address
+
+The version is that of this program. Nothing is uploaded: `mcp-publisher`, the registry's own program, does that.")]
+    Publish(PublishArgs),
 }
 
 impl Default for Command {

@@ -8,6 +8,7 @@ pub(crate) mod mcp;
 pub(crate) mod new;
 pub(crate) mod nodes;
 pub(crate) mod prompts;
+pub(crate) mod publish;
 pub(crate) mod quota;
 pub(crate) mod serve;
 pub(crate) mod sessions;

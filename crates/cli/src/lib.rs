@@ -34,8 +34,8 @@ mod terminal;
 use args::{Cli, Command, GlobalArgs};
 use cli_error::CliError;
 use commands::{
-    chat, check, config, conversations, mcp, new, nodes, prompts, quota, serve, sessions, store,
-    tools,
+    chat, check, config, conversations, mcp, new, nodes, prompts, publish, quota, serve, sessions,
+    store, tools,
 };
 use program::Program;
 use terminal::{output, sanitize};
@@ -117,6 +117,17 @@ fn command_line(parts: &AppParts, commands: &[AppCommand]) -> clap::Command {
     command
 }
 
+/// Not part of the stable interface.
+#[doc(hidden)]
+pub mod __internal {
+    use clap::CommandFactory as _;
+
+    /// The command line, without a program's own tools and commands: for completions and manual pages.
+    pub fn command_line() -> clap::Command {
+        crate::args::Cli::command().name("toolwright").version(env!("CARGO_PKG_VERSION"))
+    }
+}
+
 /// The name of an own command that Toolwright or another own command has.
 fn find_taken_name(commands: &[AppCommand]) -> Option<&str> {
     let cli = Cli::command();
@@ -195,6 +206,7 @@ fn run_matches(
             config::show_settings(&load(parts)?.project, json)
         }
         Command::New(command) => new::execute(&command),
+        Command::Publish(command) => publish::execute(&command, &parts.info),
     }
 }
 
