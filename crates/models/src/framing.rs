@@ -4,6 +4,7 @@
 
 use std::str;
 
+use memchr::memchr2;
 use toolwright_chat::{ModelError, ModelErrorKind};
 
 use crate::limits::{MAX_FRAME_BYTES, frame_too_long};
@@ -64,7 +65,7 @@ impl FrameDecoder {
         on_frame: &mut impl FnMut(Frame<'_>) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
         let mut rest = bytes;
-        while let Some(end) = line_end(rest) {
+        while let Some(end) = memchr2(b'\n', b'\r', rest) {
             let (line, tail) = rest.split_at(end);
             let is_return = tail.first() == Some(&b'\r');
             let skipped = self.ended_in_carriage_return
@@ -164,7 +165,11 @@ impl FrameDecoder {
     }
 
     fn decode_event_field(&mut self, line: &str) {
-        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let (field, value) = match line.strip_prefix("data:") {
+            // The most frequent field.
+            Some(value) => ("data", value),
+            None => line.split_once(':').unwrap_or((line, "")),
+        };
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "data" => {
@@ -178,16 +183,6 @@ impl FrameDecoder {
             _ => {}
         }
     }
-}
-
-/// The position of the first line end. Searching block by block is several times as fast as byte by byte.
-fn line_end(bytes: &[u8]) -> Option<usize> {
-    const BLOCK: usize = 32;
-    let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    let has_none = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | ends(byte));
-    let skipped = BLOCK * bytes.chunks_exact(BLOCK).take_while(has_none).count();
-    let offset = bytes.get(skipped..)?.iter().position(ends)?;
-    Some(skipped + offset)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use memchr::memchr;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -191,6 +192,17 @@ impl<'de> Lenient<'de> for Box<RawValue> {
 impl<'de, T: Lenient<'de>> Lenient<'de> for Option<T> {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         Ok(T::read(deserializer)?.filter(|value| !value.is_null()).map(Some))
+    }
+}
+
+/// For large values that most frames lack, because a frame is moved several times.
+impl<'de, T: Lenient<'de>> Lenient<'de> for Box<T> {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        Ok(T::read(deserializer)?.map(Self::new))
+    }
+
+    fn is_null(&self) -> bool {
+        T::is_null(self)
     }
 }
 
@@ -382,7 +394,7 @@ pub(crate) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     let mut replaced = String::new();
     let mut copied = 0;
     let mut from = 0;
-    while let Some(offset) = json.get(from..).and_then(|rest| rest.find('\\')) {
+    while let Some(offset) = json.as_bytes().get(from..).and_then(|rest| memchr(b'\\', rest)) {
         let at = from + offset;
         from = match (unit(at), unit(at + 6)) {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at + 12,

@@ -21,6 +21,8 @@ pub struct SchemaCost {
 pub(crate) fn schema_cost(schema: &JsonObject) -> SchemaCost {
     let mut weight = SchemaCost::default();
     for_each_schema(schema, &mut |schema| {
+        weight.max_items_total =
+            weight.max_items_total.saturating_add(max_items(schema).unwrap_or(0));
         let Some(properties) = schema.object("properties") else {
             return;
         };
@@ -28,9 +30,6 @@ pub(crate) fn schema_cost(schema: &JsonObject) -> SchemaCost {
         weight.properties += properties.len();
         weight.optional += properties.keys().filter(|name| !is_required(name)).count();
         weight.unions += properties.values().filter(|subschema| is_union(*subschema)).count();
-    });
-    for_each_max_items(schema, &mut |bound| {
-        weight.max_items_total = weight.max_items_total.saturating_add(bound)
     });
     weight
 }
@@ -43,10 +42,14 @@ pub(crate) fn is_union(schema: &impl KeywordLookup) -> bool {
 /// Calls `take` with every `maxItems`.
 pub(crate) fn for_each_max_items(schema: &JsonObject, take: &mut dyn FnMut(u64)) {
     for_each_schema(schema, &mut |schema| {
-        if let Some(bound) = schema.keyword("maxItems").and_then(Value::as_u64) {
+        if let Some(bound) = max_items(schema) {
             take(bound);
         }
     });
+}
+
+fn max_items(schema: &JsonObject) -> Option<u64> {
+    schema.keyword("maxItems").and_then(Value::as_u64)
 }
 
 /// Removes a keyword from every subschema.

@@ -42,23 +42,29 @@ impl KeywordSet {
     #[inline]
     pub(super) fn insert_keyword(&mut self, keyword: &str, value: &Value) {
         self.0 |= keyword_bit(keyword);
-        match (keyword, value) {
-            ("default" | "nullable" | "uniqueItems", Value::Bool(_)) => {}
-            ("items", Value::Bool(false) | Value::Array(_)) => {
-                *self = self.union(Self::NON_SCHEMA_ITEMS)
+        match value {
+            Value::Bool(flag) => *self = self.union(Self::of_boolean(keyword, *flag)),
+            Value::Array(_) if keyword == "items" => *self = self.union(Self::NON_SCHEMA_ITEMS),
+            Value::String(text) if text == "null" && keyword == "type" => {
+                *self = self.union(Self::NULL_TYPE)
             }
+            _ => {}
+        }
+    }
+
+    /// What the boolean value of a keyword implies.
+    fn of_boolean(keyword: &str, flag: bool) -> Self {
+        match (keyword, flag) {
+            ("default" | "nullable" | "uniqueItems", _) => Self::default(),
+            ("items", false) => Self::NON_SCHEMA_ITEMS,
             (
                 "additionalItems"
                 | "additionalProperties"
                 | "unevaluatedItems"
                 | "unevaluatedProperties",
-                Value::Bool(false),
-            ) => {}
-            (_, Value::Bool(_)) => *self = self.union(Self::BOOLEAN_SCHEMA),
-            ("type", Value::String(json_type)) if json_type == "null" => {
-                *self = self.union(Self::NULL_TYPE)
-            }
-            _ => {}
+                false,
+            ) => Self::default(),
+            _ => Self::BOOLEAN_SCHEMA,
         }
     }
 

@@ -1,5 +1,7 @@
 //! The schema that passes work on, and how they visit it.
 
+use std::slice;
+
 use serde_json::Value;
 
 use super::{
@@ -230,14 +232,18 @@ pub(crate) fn subschemas_of<'s>(
     keyword: &str,
     value: &'s Value,
 ) -> impl Iterator<Item = &'s Value> {
-    let (single, list, map) = match (subschema_shape(keyword), value) {
-        (Single | SingleOrList, Value::Object(_)) => (Some(value), None, None),
-        (List | SingleOrList, Value::Array(list)) => (None, Some(list), None),
-        (Map, Value::Object(map)) => (None, None, Some(map)),
-        _ => (None, None, None),
+    let shape = match value {
+        Value::Object(_) | Value::Array(_) => subschema_shape(keyword),
+        // Most keywords hold a string or number, and no schema.
+        _ => SubschemaShape::NotASchema,
     };
-    let map = map.into_iter().flat_map(|map| map.values());
-    single.into_iter().chain(list.into_iter().flatten()).chain(map)
+    let (list, map) = match (shape, value) {
+        (Single | SingleOrList, Value::Object(_)) => (slice::from_ref(value), None),
+        (List | SingleOrList, Value::Array(list)) => (list.as_slice(), None),
+        (Map, Value::Object(map)) => (Default::default(), Some(map.values())),
+        _ => (Default::default(), None),
+    };
+    list.iter().chain(map.into_iter().flatten())
 }
 
 /// The same, mutable.
@@ -319,16 +325,21 @@ fn inverts_validity(keyword: &str) -> bool {
 
 /// Appends text to a schema's description.
 pub(crate) fn append_to_description(schema: &mut JsonObject, addition: &str) {
-    let text = match schema.text("description") {
-        Some(description) if description.contains(addition) => return,
-        Some(description) if !description.trim().is_empty() => {
-            format!("{} ({addition})", description.trim_end())
+    if let Some(Value::String(description)) = schema.keyword_mut("description") {
+        if description.contains(addition) {
+            return;
         }
-        _ => {
-            let mut letters = addition.chars();
-            let first = letters.next().into_iter().flat_map(char::to_uppercase);
-            first.chain(letters).collect()
+        if !description.trim().is_empty() {
+            description.truncate(description.trim_end().len());
+            let brackets = [" (", addition, ")"];
+            description.reserve_exact(brackets.iter().map(|text| text.len()).sum());
+            brackets.iter().for_each(|text| description.push_str(text));
+            return;
         }
-    };
+    }
+    let mut letters = addition.chars();
+    let mut text = String::with_capacity(addition.len());
+    text.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+    text.push_str(letters.as_str());
     schema.set_keyword("description", Value::String(text));
 }

@@ -231,8 +231,9 @@ fn non_empty(text: String) -> Option<String> {
 }
 
 fn append_text(fields: &mut JsonObject, name: &str, delta: &str) {
-    match fields.get_mut(name) {
-        Some(Value::String(text)) => text.push_str(delta),
+    // Comparing a few names is faster than hashing one.
+    match fields.iter_mut().find(|(field, _)| *field == name) {
+        Some((_, Value::String(text))) => text.push_str(delta),
         _ => {
             fields.insert(name.to_owned(), delta.into());
         }

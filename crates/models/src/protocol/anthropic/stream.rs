@@ -162,8 +162,9 @@ impl ResponseParser for StreamParser {
         };
         match kind {
             "message_start" => {
-                self.usage.update(frame.message.usage);
-                text_field(&frame.message.container, "id").clone_into(&mut self.container);
+                let message = frame.message.unwrap_or_default();
+                self.usage.update(message.usage);
+                text_field(&message.container, "id").clone_into(&mut self.container);
             }
             "content_block_start" => {
                 let block = Block::new(frame.content_block, self.call_count);
@@ -172,7 +173,7 @@ impl ResponseParser for StreamParser {
             "content_block_delta" => self.apply_delta(frame.index, frame.delta)?,
             "content_block_stop" => self.end_block(frame.index),
             "message_delta" => {
-                self.usage.update(frame.usage);
+                self.usage.update(*frame.usage.unwrap_or_default());
                 let delta = frame.delta.rest;
                 let stop = text_field(&delta, "stop_reason");
                 if !stop.is_empty() {

@@ -17,11 +17,11 @@ lenient_structs! {
         #[serde(rename = "type", borrow)] kind: Cow<'a, str>,
         /// The index of the content block.
         index: Option<u64>,
-        message: MessageStart,
+        message: Option<Box<MessageStart>>,
         content_block: JsonObject,
         #[serde(borrow)] delta: Delta<'a>,
-        usage: Usage,
-        error: Option<ErrorBody>,
+        usage: Option<Box<Usage>>,
+        error: Option<Box<ErrorBody>>,
     }
 
     /// The message as it starts.

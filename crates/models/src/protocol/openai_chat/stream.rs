@@ -75,8 +75,9 @@ impl StreamParser {
     }
 
     fn read_chunk(&mut self, chunk: Chunk<'_>) -> Result<(), ModelError> {
-        let groq = chunk.x_groq.unwrap_or_default();
-        for error in [&chunk.error, &groq.error] {
+        let (groq_usage, groq_error) =
+            chunk.x_groq.map_or((None, Value::Null), |groq| (groq.usage, groq.error));
+        for error in [&chunk.error, &groq_error] {
             if !error.is_null() {
                 return Err(parse_error_value(0, error));
             }
@@ -84,8 +85,8 @@ impl StreamParser {
         if let Some(id) = &chunk.id {
             self.calls.set_id_seed(id);
         }
-        if let Some(usage) = chunk.usage.or(groq.usage) {
-            self.usage = usage.into();
+        if let Some(usage) = chunk.usage.or(groq_usage) {
+            self.usage = (*usage).into();
         }
         for choice in chunk.choices.0 {
             if choice.index.unwrap_or(0) == 0 {
@@ -100,12 +101,12 @@ impl StreamParser {
             return Err(parse_error_value(0, &choice.error));
         }
         if let Some(usage) = choice.usage {
-            self.usage = usage.into();
+            self.usage = (*usage).into();
         }
         // A complete message after deltas only repeats them.
         let message = choice.message.filter(|_| self.has_no_output());
         if let Some(delta) = choice.delta.or(message) {
-            self.read_delta(delta);
+            self.read_delta(*delta);
             if self.calls.exceeds_call_limit() {
                 return Err(too_many_calls());
             }

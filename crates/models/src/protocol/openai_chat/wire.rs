@@ -16,21 +16,21 @@ lenient_structs! {
         /// The type, which may be `error`.
         #[serde(borrow)] object: Option<Cow<'a, str>>,
         choices: OneOrMany<Choice>,
-        usage: Option<Usage>,
+        usage: Option<Box<Usage>>,
         /// Where older Groq responses have the usage.
-        x_groq: Option<GroqExtension>,
+        x_groq: Option<Box<GroqExtension>>,
         error: Value,
     }
 
     /// One of the completions; only one is ever requested.
     struct Choice {
         index: Option<i64>,
-        delta: Option<Delta>,
+        delta: Option<Box<Delta>>,
         /// The complete message, from servers that do not stream.
-        message: Option<Delta>,
+        message: Option<Box<Delta>>,
         finish_reason: Option<String>,
         /// Where Moonshot has the usage.
-        usage: Option<Usage>,
+        usage: Option<Box<Usage>>,
         /// Where OpenRouter has the error of the vendor behind it.
         error: Value,
     }
@@ -43,7 +43,7 @@ lenient_structs! {
 
     /// Groq's extension of a chunk.
     struct GroqExtension {
-        usage: Option<Usage>,
+        usage: Option<Box<Usage>>,
         error: Value,
     }
 }
@@ -58,7 +58,7 @@ pub(super) struct Delta {
     pub(super) reasoning: Option<String>,
     pub(super) reasoning_details: OneOrMany<JsonObject>,
     pub(super) tool_calls: OneOrMany<JsonObject>,
-    pub(super) function_call: Option<Function>,
+    pub(super) function_call: Option<Box<Function>>,
     /// Unknown fields.
     pub(super) rest: JsonObject,
 }

@@ -191,6 +191,10 @@ impl<'s> RefExpander<'s> {
         if self.depth >= MAX_DEPTH {
             return None;
         }
+        if members.iter().all(|(keyword, value)| has_no_subschemas(keyword, value)) {
+            // A copy, unlike inserting one by one, hashes no keyword.
+            return Some(source.schema.clone());
+        }
         self.depth += 1;
         let source = source.enter_resource();
         let mut out = JsonObject::with_capacity(members.len());
@@ -311,6 +315,13 @@ impl<'s> RefExpander<'s> {
         let numbered = (2..).map(|number| format!("{plain}_{number}"));
         std::iter::once(plain.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(plain)
     }
+}
+
+/// Returns true if a keyword is copied as it is: it holds no schema and does not serve references.
+fn has_no_subschemas(keyword: &str, value: &Value) -> bool {
+    let may_hold_schemas = value.is_object() || value.is_array();
+    !keyword.starts_with('$')
+        && (!may_hold_schemas || subschema_shape(keyword) == SubschemaShape::NotASchema)
 }
 
 /// The last segment of a reference.

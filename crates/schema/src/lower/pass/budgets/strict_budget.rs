@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::lower::pass::json_text;
 use crate::lower::pass::optional_as_null::allow_null_for_absent;
 use crate::lower::{
-    JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, PathSegment, SchemaCursor,
+    JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, PathSegment, SchemaCost,
+    SchemaCursor,
     cost::{is_union, schema_cost},
 };
 
@@ -20,7 +21,11 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         return Ok(());
     };
     let cost_of = |schema: &Value| schema.as_object().map(schema_cost).unwrap_or_default();
+    let fits = |weight: SchemaCost| weight.optional <= max_optional && weight.unions <= max_unions;
     let weight = cost_of(&state.schema);
+    if fits(weight) {
+        return Ok(());
+    }
     let mut over = weight.optional.saturating_sub(max_optional);
     let mut room = max_unions.saturating_sub(weight.unions);
     // Properties that are unions already cost no additional union.
@@ -34,10 +39,10 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     state.note_added_keywords(KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE));
     loop {
         let weight = cost_of(&state.schema);
-        let (optional, unions) = (weight.optional > max_optional, weight.unions > max_unions);
-        if !optional && !unions {
+        if fits(weight) {
             return Ok(());
         }
+        let (optional, unions) = (weight.optional > max_optional, weight.unions > max_unions);
         let mut heaviest = (0, String::new());
         state.visit_top_down(|members, cursor| {
             let path = cursor.path.json_pointer();

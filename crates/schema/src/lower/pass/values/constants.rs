@@ -18,17 +18,20 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         return Ok(());
     }
     let mut possible = true;
+    let mut added = KeywordSet::from_keywords(&["enum"]);
     state.visit_top_down(|members, cursor| {
-        let mut keywords = members.keys();
-        if keywords.any(|keyword| keyword == "const" || keyword == "enum")
-            && !simplify_enum(members)
-        {
+        if !members.keys().any(|keyword| keyword == "const" || keyword == "enum") {
+            return;
+        }
+        if !simplify_enum(members) {
             possible &= !cursor.path.is_root();
+            added = added.union(KeywordSet::from_keywords(&["not"]));
+        }
+        if members.text("type") == Some("null") {
+            added = added.union(KeywordSet::NULL_TYPE);
         }
     });
-    state.note_added_keywords(
-        KeywordSet::NULL_TYPE.union(KeywordSet::from_keywords(&["enum", "not"])),
-    );
+    state.note_added_keywords(added);
     if possible { Ok(()) } else { Err(never_valid_error()) }
 }
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::lower::pass::all_of::{SchemaMerger, with_annotations};
 use crate::lower::pass::applies_to::{applies_to, has_no_assertions, is_assertion};
 use crate::lower::{
-    JsonObject, KeywordLookup, LowerError, LoweringState, PathSegment, SchemaCursor, Severity,
-    any_object, visit_bottom_up,
+    JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, PathSegment, SchemaCursor,
+    Severity, any_object, visit_bottom_up,
 };
 use crate::type_set::TypeSet;
 
@@ -20,6 +20,8 @@ struct RefExpansionBudget<'d> {
     definitions: &'d Value,
     depth: usize,
     remaining: usize,
+    /// Whether a schema was split or merged, which may make the whole larger.
+    has_grown: bool,
 }
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
@@ -28,10 +30,18 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         Some(definitions) if has_constrained_union(&state.schema) => definitions.clone(),
         Some(_) | None => Value::Null,
     };
-    let mut opening =
-        RefExpansionBudget { definitions: &definitions, depth: 0, remaining: MAX_REF_EXPANSIONS.1 };
+    let mut opening = RefExpansionBudget {
+        definitions: &definitions,
+        depth: 0,
+        remaining: MAX_REF_EXPANSIONS.1,
+        has_grown: false,
+    };
     state.visit_bottom_up(|members, cursor| normalise_schema(members, cursor, &mut opening));
-    state.check_size()
+    if opening.has_grown {
+        return state.check_size();
+    }
+    state.note_added_keywords(KeywordSet::from_keywords(&["items"]));
+    Ok(())
 }
 
 /// Converts one schema to normal form; its subschemas are in normal form already.
@@ -41,24 +51,31 @@ fn normalise_schema(
     opening: &mut RefExpansionBudget<'_>,
 ) {
     if schema.has_keyword("anyOf") {
-        normalise_union(schema, cursor, opening);
-    } else if !schema.has_keyword("$ref") {
-        split_types(schema, cursor);
+        return normalise_union(schema, cursor, opening);
+    }
+    if schema.has_keyword("$ref") || has_no_assertions(schema) {
+        return;
+    }
+    match schema.text("type") {
+        // The usual case.
+        Some(json_type) => {
+            let known = TYPES.into_iter().find(|name| *name == json_type);
+            // No keyword applies to an unknown type.
+            retain_type_keywords(schema, known.unwrap_or_default());
+        }
+        None => {
+            split_types(schema, cursor);
+            opening.has_grown = true;
+        }
     }
 }
 
+/// Gives a schema without a type, or with a list of types, one type or one branch per type.
 fn split_types(schema: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let mut names: Vec<String> = match schema.keyword("type") {
-        // The usual case.
-        Some(Value::String(json_type)) => {
-            let known = TYPES.into_iter().find(|name| name == json_type);
-            // No keyword applies to an unknown type.
-            return retain_type_keywords(schema, known.unwrap_or_default());
-        }
         Some(Value::Array(names)) => {
             names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
         }
-        _ if has_no_assertions(schema) => return,
         _ => infer_types(schema, cursor),
     };
     if names.is_empty() {
@@ -147,6 +164,8 @@ fn normalise_union(
         schema.extend(assertions);
         return normalise_schema(schema, cursor, opening);
     }
+    opening.has_grown |=
+        !assertions.is_empty() || branches.iter().any(|branch| branch.has_keyword("anyOf"));
     let mut all = Vec::new();
     for branch in branches {
         let Value::Object(mut branch) = branch else {
