@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolwright_app::AppInfo;
 
 use crate::cli_error::CliError;
@@ -68,36 +68,36 @@ fn server_json(command: &PublishArgs, info: &AppInfo) -> Result<Value, String> {
     check_name(&command.name)?;
     let description = command.description.as_deref().unwrap_or(&info.description).trim();
     check_text("description", description)?;
-    let mut server = json!({
-        "$schema": SCHEMA,
-        "name": command.name,
-        "description": description,
-        "version": info.version,
-    });
+    let mut server = Map::new();
+    let mut set = |key: &str, value: Value| server.insert(key.to_owned(), value);
+    set("$schema", json!(SCHEMA));
+    set("name", json!(command.name));
+    set("description", json!(description));
+    set("version", json!(info.version));
     if let Some(title) = &command.title {
         check_text("title", title)?;
-        server["title"] = json!(title);
+        set("title", json!(title));
     }
     if let Some(url) = &command.repository {
         check_url("--repository", url)?;
-        server["repository"] = json!({ "url": url, "source": repository_source(url)? });
+        set("repository", json!({ "url": url, "source": repository_source(url)? }));
     }
-    if let Some(url) = &command.remote {
-        check_url("--remote", url)?;
-        server["remotes"] = json!([{ "type": "streamable-http", "url": url }]);
-        return Ok(server);
+    match &command.remote {
+        Some(url) => {
+            check_url("--remote", url)?;
+            set("remotes", json!([{ "type": "streamable-http", "url": url }]));
+        }
+        None => {
+            set("packages", json!([package(command, info)?]));
+        }
     }
-    server["packages"] = json!([package(command, info)?]);
-    Ok(server)
+    Ok(server.into())
 }
 
 /// The package that clients run: `PROGRAM mcp`, over stdio.
 fn package(command: &PublishArgs, info: &AppInfo) -> Result<Value, String> {
-    let mut package = match (&command.cargo, &command.image) {
-        (Some(name), _) => {
-            let name = name.as_deref().unwrap_or(&info.name);
-            json!({ "registryType": "cargo", "identifier": name, "version": info.version })
-        }
+    let (registry, identifier, version) = match (&command.cargo, &command.image) {
+        (Some(name), _) => ("cargo", name.as_deref().unwrap_or(&info.name), Some(&info.version)),
         (_, Some(image)) => {
             let tag = image.rsplit_once('/').and_then(|(_, name)| name.split_once(':'));
             match tag {
@@ -108,7 +108,7 @@ fn package(command: &PublishArgs, info: &AppInfo) -> Result<Value, String> {
                     ));
                 }
             }
-            json!({ "registryType": "oci", "identifier": image })
+            ("oci", image.as_str(), None)
         }
         _ => {
             return Err(
@@ -116,8 +116,15 @@ fn package(command: &PublishArgs, info: &AppInfo) -> Result<Value, String> {
             );
         }
     };
-    package["transport"] = json!({ "type": "stdio" });
-    package["packageArguments"] = json!([{ "type": "positional", "value": "mcp" }]);
+    let mut package = json!({
+        "registryType": registry,
+        "identifier": identifier,
+        "transport": { "type": "stdio" },
+        "packageArguments": [{ "type": "positional", "value": "mcp" }],
+    });
+    if let (Some(version), Some(package)) = (version, package.as_object_mut()) {
+        package.insert("version".to_owned(), json!(version));
+    }
     Ok(package)
 }
 
@@ -171,7 +178,7 @@ fn check_replaceable(file: &Path, name: &str) -> Result<(), String> {
         Ok(text) => text,
     };
     let server: Value = serde_json::from_str(&text).unwrap_or_default();
-    match server["name"] == name {
+    match server.get("name").is_some_and(|it| it == name) {
         true => Ok(()),
         false => Err(format!(
             "{} is there already and does not describe {name}: pass --out with another file",
