@@ -81,9 +81,50 @@ const OTHER_KEYS: [(&str, &str, &str); 6] = [
     ("crates/auth/src/scope_config.rs", "SCOPE_KEYS", "."),
 ];
 
-/// Every key that the program knows is on the page of settings.
+/// Defaults that are constants: the key, its default on the page, the file and the line of the constant.
+const DEFAULTS: [(&str, &str, &str, &str); 6] = [
+    (
+        "timeout",
+        "the tool's, else `60s`",
+        "crates/core/src/invoker/builder.rs",
+        "const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);",
+    ),
+    (
+        "concurrency",
+        "the tool's, else 64",
+        "crates/core/src/tool/policy.rs",
+        "const DEFAULT_CONCURRENCY: usize = 64;",
+    ),
+    (
+        "tools.search_max_tokens",
+        "20000",
+        "crates/chat/src/chat/tool_search.rs",
+        "const DEFAULT_MAX_TOKENS: usize = 20_000;",
+    ),
+    (
+        "mcp.servers.NAME.timeout_s",
+        "120, 30",
+        "crates/mcp/src/client/setup/remote_server.rs",
+        "const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(120);",
+    ),
+    (
+        "mcp.servers.NAME.timeout_s",
+        "120, 30",
+        "crates/mcp/src/client/setup/limits.rs",
+        "connect_timeout: Duration::from_secs(30),",
+    ),
+    (
+        "–",
+        "`127.0.0.1:8787`, or the next free port",
+        "crates/cli/src/commands/serve.rs",
+        "(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);",
+    ),
+];
+
+/// The settings of the page are those of the program: their keys, variables, flags and constant defaults.
 fn check_settings() -> Result<(), String> {
     let page = read(SETTINGS_PAGE)?;
+    check_settings_rows(&settings_rows(&page), &read(COMMANDS_PAGE)?)?;
     let mut keys = known_keys(&read(KNOWN_KEYS)?);
     for (file, constant, before) in OTHER_KEYS {
         let names = strings_of_constant(&read(file)?, constant);
@@ -97,6 +138,69 @@ fn check_settings() -> Result<(), String> {
         [] => Ok(()),
         keys => Err(format!("{SETTINGS_PAGE} does not have {}", keys.join(", "))),
     }
+}
+
+/// A row of a table of settings; columns that its table does not have are empty.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct SettingsRow<'p> {
+    key: &'p str,
+    default: &'p str,
+    variable: &'p str,
+    flag: &'p str,
+}
+
+fn settings_rows(page: &str) -> Vec<SettingsRow<'_>> {
+    let mut columns = Vec::new();
+    let mut rows = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|--")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        if cells.first() == Some(&"key") {
+            columns = cells;
+            continue;
+        }
+        let mut row = SettingsRow::default();
+        for (column, cell) in columns.iter().zip(cells) {
+            match *column {
+                "key" => row.key = cell,
+                "default" => row.default = cell,
+                "variable" => row.variable = cell,
+                "flag" => row.flag = cell,
+                _ => {}
+            }
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+fn check_settings_rows(rows: &[SettingsRow<'_>], commands: &str) -> Result<(), String> {
+    for row in rows {
+        let key = row.key.trim_matches('`');
+        let variable = format!("TOOLWRIGHT_{}", key.replace("VENDOR", "openai").replace('.', "_"));
+        if row.variable.contains("TOOLWRIGHT_")
+            && !row.variable.contains(&format!("`{}`", variable.to_uppercase()))
+        {
+            return Err(format!("{SETTINGS_PAGE}: the variable of {key} is {variable}"));
+        }
+        let flags = row.flag.split('`').filter(|word| word.starts_with("--"));
+        for flag in flags {
+            if !commands.contains(&format!(" {flag} ")) {
+                return Err(format!("{SETTINGS_PAGE}: no command has {flag}, the flag of {key}"));
+            }
+        }
+    }
+    for (key, default, file, constant) in DEFAULTS {
+        let is_shown = rows.iter().any(|row| {
+            row.key.split(',').next().is_some_and(|first| first.trim_matches('`') == key)
+                && row.default == default
+        });
+        if !is_shown || !read(file)?.contains(constant) {
+            return Err(format!(
+                "the default of {key} is {default} in {SETTINGS_PAGE}, and `{constant}` in {file}: one of them has changed"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The keys of `known_keys.rs` as the page writes them: `model`, `server.token`, `models.VENDOR.key`.
@@ -237,6 +341,23 @@ mod tests {
         let manifest = "[features]\na = [\"dep:x\", \"b\"]\nb = [\n    \"dep:y\",\n    \"y?/z\",\n]\n\n[dependencies]\n";
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(feature_crates(manifest), [pair("a", "x"), pair("b", "y")]);
+    }
+
+    #[test]
+    fn settings_with_another_variable_or_flag_are_refused() {
+        let page = |variable: &str, flag: &str| {
+            format!(
+                "| key | default | variable | flag |\n|---|---|---|---|\n| `a.b` | 1 | {variable} | {flag} |\n"
+            )
+        };
+        let check = |variable: &str, flag: &str| {
+            let page = page(variable, flag);
+            check_settings_rows(&settings_rows(&page), "      --at <X>\n").unwrap_err()
+        };
+        assert!(check("`TOOLWRIGHT_AB`", "–").contains("the variable of a.b"));
+        assert!(check("`TOOLWRIGHT_A_B`", "`--to`").contains("no command has --to"));
+        let missing = check("`TOOLWRIGHT_A_B`", "`--at`");
+        assert!(missing.contains("the default of timeout"), "{missing}");
     }
 
     #[test]

@@ -6,10 +6,9 @@ use futures::future::join_all;
 use serde_json::Value;
 use toolwright::__internal::unix_millis_now;
 
-use crate::process::Process;
 use crate::requests::{self, Protocol};
 use crate::scripted_model::{self, DELTA_COUNT};
-use crate::servers::own_server_command;
+use crate::servers::LoadedServer;
 
 struct StreamOutcome {
     is_correct: bool,
@@ -18,11 +17,10 @@ struct StreamOutcome {
     delays_ms: Vec<u64>,
 }
 
-pub(crate) async fn run(short: bool) {
+pub(crate) async fn run(short: bool, program: bool) {
     // The pauses of one answer take a minute.
     let (streams, pace) = if short { (200, 10) } else { (2000, 120) };
-    let process = Process::start(own_server_command("toolwright", pace), b"");
-    let addr = process.line.clone();
+    let LoadedServer { process, addr, .. } = &LoadedServer::start(program, pace).await;
     let idle = process.resident_bytes();
     let start = Instant::now();
     let tasks: Vec<_> =
@@ -31,7 +29,7 @@ pub(crate) async fn run(short: bool) {
     tokio::time::sleep(tenth).await;
     let early = process.resident_bytes();
     tokio::time::sleep(tenth * 8).await;
-    let (full, open) = (process.resident_bytes(), open_stream_count(&addr).await);
+    let (full, open) = (process.resident_bytes(), open_stream_count(addr).await);
     let outcomes: Vec<StreamOutcome> =
         join_all(tasks).await.into_iter().map(Result::unwrap).collect();
     let time = start.elapsed();
@@ -83,8 +81,10 @@ async fn read_stream(addr: String, number: u32) -> StreamOutcome {
         text += &requests::parse_delta(protocol, &data).unwrap_or_default();
         if protocol == Protocol::Native {
             let event: Value = serde_json::from_slice(&data).unwrap();
-            seq += 1;
-            is_correct &= event["seq"].as_u64() == Some(seq);
+            match requests::next_seq(&event, seq, events == 1) {
+                Some(next) => seq = next,
+                None => is_correct = false,
+            }
             delays.push(unix_millis_now().saturating_sub(event["at"].as_u64().unwrap()));
         }
     }

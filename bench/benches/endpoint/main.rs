@@ -1,6 +1,7 @@
 //! Load tests of the endpoint: one scripted answer, streamed to many clients at once.
 //!
-//! The arguments after `--` select `race` (the default), `load`, `soak` or `start`, and `short` for less of it. Every server
+//! The arguments after `--` select `race` (the default), `load`, `soak` or `start`, `program` for `toolwright serve` itself in `load` and `soak`,
+//! and `short` for less of it. Every server
 //! is a process of its own; those in Rust are this program, started with `serve`.
 
 #![allow(
@@ -13,6 +14,7 @@ mod client;
 mod comparison;
 mod load;
 mod process;
+mod provider;
 mod requests;
 mod scripted_model;
 mod serve;
@@ -31,13 +33,15 @@ fn main() {
         let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
         return runtime.block_on(serve::serve_named(name, pace.parse().unwrap()));
     }
-    let short = words.contains(&"short");
+    let (short, program) = (words.contains(&"short"), words.contains(&"program"));
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    match words.iter().find(|it| **it != "short") {
+    match words.iter().find(|it| !["short", "program"].contains(it)) {
         None | Some(&"race") => runtime.block_on(comparison::run(short)),
-        Some(&"load") => runtime.block_on(load::run(short)),
-        Some(&"soak") => runtime.block_on(soak::run(short)),
+        Some(&"load") => runtime.block_on(load::run(short, program)),
+        Some(&"soak") => runtime.block_on(soak::run(short, program)),
         Some(&"start") => runtime.block_on(startup::run(short)),
-        Some(other) => println!("{other}: choose race, load, soak or start, and short for less"),
+        Some(other) => println!(
+            "{other}: choose race, load, soak or start, program for `toolwright serve` itself, short for less"
+        ),
     }
 }

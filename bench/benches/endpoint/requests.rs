@@ -55,6 +55,16 @@ impl Protocol {
     }
 }
 
+/// Returns the number of a native event, if it follows the one before; the first of an answer is the message, and rises by any number.
+pub(crate) fn next_seq(event: &Value, previous: u64, is_first: bool) -> Option<u64> {
+    let seq = event["seq"].as_u64()?;
+    let follows = match is_first {
+        true => seq > previous && event["event"]["type"] == "said",
+        false => seq == previous + 1,
+    };
+    follows.then_some(seq)
+}
+
 /// The events of a conversation after a number.
 pub(crate) async fn read_events(addr: &str, conversation: &str, after: u64) -> EventStream {
     let path = format!("/api/conversations/{conversation}/events?after={after}");
@@ -100,6 +110,12 @@ pub(crate) async fn is_stored(addr: &str, conversation: &str) -> bool {
     let path = format!("/api/conversations/{conversation}");
     let response = client::send_request(addr, "GET", &path, String::new()).await;
     contains(&response.read_to_end().await, scripted_model::full_text().as_bytes())
+}
+
+/// Returns true if the server has a tool of this name.
+pub(crate) async fn lists_tool(addr: &str, name: &str) -> bool {
+    let response = client::send_request(addr, "GET", "/api/tools", String::new()).await;
+    contains(&response.read_to_end().await, name.as_bytes())
 }
 
 fn contains(data: &[u8], needle: &[u8]) -> bool {

@@ -15,7 +15,7 @@ pub(crate) fn deltas() -> Vec<String> {
     (0..DELTA_COUNT).map(delta).collect()
 }
 
-fn delta(number: usize) -> String {
+pub(crate) fn delta(number: usize) -> String {
     format!("word {number:03} ")
 }
 

@@ -1,4 +1,4 @@
-//! The servers in Rust: Toolwright, and a minimal one that sends the same bytes.
+//! The servers in Rust: Toolwright, a minimal one that sends the same bytes, and the provider of the program's model.
 
 use std::convert::Infallible;
 use std::io::Read as _;
@@ -18,6 +18,7 @@ use toolwright::chat::ModelId;
 use toolwright::server::ServerBuilder;
 use toolwright::{Invoker, Registry};
 
+use crate::provider;
 use crate::scripted_model::ScriptedModel;
 
 /// Serves until the process is ended.
@@ -29,6 +30,11 @@ pub(crate) async fn serve_named(name: &str, pace: u64) {
             let router = baseline_router();
             println!("{addr}");
             let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
+            axum::serve(listener, router).await.unwrap();
+        }
+        "provider" => {
+            println!("{addr}");
+            let router = provider::router(Duration::from_millis(pace));
             axum::serve(listener, router).await.unwrap();
         }
         _ => {

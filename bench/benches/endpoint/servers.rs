@@ -2,8 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use crate::requests::Protocol;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::process::Process;
+use crate::requests::{self, Protocol};
 use crate::scripted_model;
 
 /// A server and the protocol that is used with it.
@@ -67,6 +72,76 @@ impl ServerProgram {
             }
         }
     }
+}
+
+/// The server of a load test.
+pub(crate) struct LoadedServer {
+    pub(crate) process: Process,
+    pub(crate) addr: String,
+    /// What the program needs beside it.
+    _provider: Option<(Process, TempDir)>,
+}
+
+impl LoadedServer {
+    pub(crate) async fn start(program: bool, pace: u64) -> Self {
+        if !program {
+            return Self::start_library(pace);
+        }
+        let server = Self::start_program(pace);
+        // It listens before the attached server has listed its tools.
+        while !requests::lists_tool(&server.addr, "everything_echo").await {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        server
+    }
+
+    /// Starts the server of `toolwright-server` with a scripted model.
+    fn start_library(pace: u64) -> Self {
+        let process = Process::start(own_server_command("toolwright", pace), b"");
+        let addr = process.line.clone();
+        Self { process, addr, _provider: None }
+    }
+
+    /// Starts `toolwright serve` with a SQLite file, its own tools, an attached server and a provider over HTTP.
+    fn start_program(pace: u64) -> Self {
+        let provider = Process::start(own_server_command("provider", pace), b"");
+        let home = tempfile::tempdir().unwrap();
+        let node = node_path();
+        let everything =
+            node_modules_dir().join("@modelcontextprotocol/server-everything/dist/index.js");
+        assert!(everything.exists(), "`cargo xtask test setup` installs the attached server");
+        let settings = format!(
+            "model = \"vllm:script\"\n[models.vllm]\nbase_url = \"http://{}/v1\"\n\
+             [mcp.servers.everything]\ncommand = {node:?}\nargs = [{everything:?}]\ntrust = \"calls\"\n",
+            provider.line
+        );
+        std::fs::write(home.path().join("toolwright.toml"), settings).unwrap();
+        let process = start_program(home.path(), &["--store", "sqlite:conversations.sqlite"]);
+        let addr = listening_address(&process);
+        Self { process, addr, _provider: Some((provider, home)) }
+    }
+}
+
+/// Starts `toolwright serve` of the same profile in a directory, on a free port.
+pub(crate) fn start_program(home: &Path, options: &[&str]) -> Process {
+    let mut command = Command::new(program_path());
+    command.args(["serve", "--json", "--addr", "127.0.0.1:0"]).args(options);
+    command.env("HOME", home).current_dir(home);
+    Process::start(command, b"")
+}
+
+/// The address in the first line of `toolwright serve --json`.
+pub(crate) fn listening_address(process: &Process) -> String {
+    let line: Value = serde_json::from_str(&process.line).unwrap();
+    let url = line["url"].as_str().unwrap();
+    url.trim_start_matches("http://").trim_end_matches('/').to_owned()
+}
+
+/// The program that `cargo build --release` builds: this one is in `deps`, below the directory of the profile.
+pub(crate) fn program_path() -> PathBuf {
+    let program = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("toolwright");
+    assert!(program.exists(), "build it with `cargo build --release`");
+    program
 }
 
 /// Starts this program as a server, with a pause of `pace` milliseconds before each delta.

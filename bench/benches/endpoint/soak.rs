@@ -9,14 +9,12 @@ use tokio::task::LocalSet;
 use toolwright::testing::SeededRng;
 
 use crate::client;
-use crate::process::Process;
 use crate::requests::{self, Protocol};
 use crate::scripted_model;
-use crate::servers::own_server_command;
+use crate::servers::LoadedServer;
 
-const CLIENTS: u64 = 200;
-/// The pause before each delta; an answer takes ten seconds.
-const DELTA_INTERVAL_MS: u64 = 20;
+/// The pause before a conversation that cannot be deleted yet is deleted again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 const SAMPLES: u32 = 20;
 
 #[derive(Default)]
@@ -26,14 +24,16 @@ struct SoakCounters {
     wrong: Cell<u64>,
 }
 
-pub(crate) async fn run(short: bool) {
+pub(crate) async fn run(short: bool, program: bool) {
     let time = Duration::from_secs(if short { 30 } else { 600 });
-    let process = Process::start(own_server_command("toolwright", DELTA_INTERVAL_MS), b"");
+    // An answer takes ten seconds, or a minute.
+    let (client_count, pace) = if program { (2000, 120) } else { (200, 20) };
+    let LoadedServer { process, addr, .. } = &LoadedServer::start(program, pace).await;
     let start = Instant::now();
     let count = Rc::new(SoakCounters::default());
     let clients = LocalSet::new();
-    for number in 0..CLIENTS {
-        let (addr, count) = (process.line.clone(), Rc::clone(&count));
+    for number in 0..client_count {
+        let (addr, count) = (addr.clone(), Rc::clone(&count));
         clients.spawn_local(run_client(addr, number, start + time, count));
     }
     println!("idle: {:.1} MB", process.resident_bytes() as f64 / 1e6);
@@ -74,7 +74,7 @@ async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCount
         // The turn may hold its lease for a short time after its last event.
         let path = format!("/api/conversations/{conversation}");
         while client::send_request(&addr, "DELETE", &path, String::new()).await.status != 204 {
-            tokio::time::sleep(Duration::from_millis(DELTA_INTERVAL_MS)).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 }
@@ -87,15 +87,15 @@ async fn run_native_turn(
     count: &SoakCounters,
 ) -> Option<()> {
     let (mut answer, mut seq) = Protocol::Native.send_message(addr, id).await;
-    let mut text = String::new();
+    let (mut text, mut is_first) = (String::new(), true);
     loop {
         let data = answer.next_event_data().await?;
         if requests::is_snapshot(&data) {
             return requests::is_stored(addr, id).await.then_some(());
         }
         let event: Value = serde_json::from_slice(&data).ok()?;
-        seq += 1;
-        (event["seq"].as_u64()? == seq).then_some(())?;
+        seq = requests::next_seq(&event, seq, is_first)?;
+        is_first = false;
         text += &requests::parse_delta(Protocol::Native, &data).unwrap_or_default();
         if Protocol::Native.is_last_event(&data) {
             return (text == scripted_model::full_text()).then_some(());

@@ -148,9 +148,9 @@ impl HttpClient {
                 break at + 4;
             }
         };
-        let head = String::from_utf8_lossy(&self.read[..from]).to_ascii_lowercase();
+        let head = String::from_utf8_lossy(&self.read[..from]).into_owned();
         let mut answer = ResponseBounds { head, from, to: from, chunked: false };
-        assert!(answer.head.starts_with("http/1.1 20"), "{}", self.response_text());
+        assert!(answer.head.starts_with("HTTP/1.1 20"), "{}", self.response_text());
         answer.chunked = answer.header("transfer-encoding") == Some("chunked");
         if answer.chunked {
             while let Some(size) = self.read_chunk_size(&mut answer.to).await {
@@ -222,7 +222,7 @@ impl HttpClient {
 impl ResponseBounds {
     fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(':'));
-        let mut found = lines.filter(|(known, _)| *known == name);
+        let mut found = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
         found.next().map(|(_, value)| value.trim())
     }
 }
