@@ -44,7 +44,7 @@ fn complete(request: &Value, pace: Duration) -> Response {
     let count = if has_all_results { DELTA_COUNT } else { 0 };
     let deltas = stream::iter(0..count).then(move |number| async move {
         tokio::time::sleep(pace).await;
-        frame(json!({ "content": scripted_model::delta(number) }), None)
+        frame(json!({ "content": scripted_model::deltas()[number] }), None)
     });
     let end = frame(json!({}), "stop") + "data: [DONE]\n\n";
     let frames = deltas.chain(stream::once(async { end }));

@@ -1,5 +1,6 @@
 //! The answer that all servers send, and a model that returns it.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -10,21 +11,23 @@ use toolwright::chat::{
 
 pub(crate) const DELTA_COUNT: usize = 500;
 
-/// The deltas of the answer. All are different, so that a lost or duplicate one is detected.
-pub(crate) fn deltas() -> Vec<String> {
-    (0..DELTA_COUNT).map(delta).collect()
+/// The deltas of the answer, and all of them together. They are written once: what a script costs would count as the server's.
+static ANSWER: LazyLock<(Vec<String>, String)> = LazyLock::new(|| {
+    // All are different, so that a lost or duplicate one is detected.
+    let deltas: Vec<String> = (0..DELTA_COUNT).map(|number| format!("word {number:03} ")).collect();
+    let text = deltas.concat();
+    (deltas, text)
+});
+
+pub(crate) fn deltas() -> &'static [String] {
+    &ANSWER.0
 }
 
-pub(crate) fn delta(number: usize) -> String {
-    format!("word {number:03} ")
+pub(crate) fn full_text() -> &'static str {
+    &ANSWER.1
 }
 
-pub(crate) fn full_text() -> String {
-    deltas().concat()
-}
-
-/// Returns the answer, with a pause before each delta. Each is made when it is sent, so that the memory of a stream is that of
-/// the server and not that of the script.
+/// Returns the answer, with a pause before each delta.
 pub(crate) struct ScriptedModel {
     pub(crate) id: ModelId,
     pub(crate) pace: Duration,
@@ -41,7 +44,7 @@ impl Model for ScriptedModel {
             if !pace.is_zero() {
                 tokio::time::sleep(pace).await;
             }
-            ModelEvent::Text(delta(number))
+            ModelEvent::Text(deltas()[number].clone())
         });
         let item = stream::once(async { ModelEvent::Item(Item::text(full_text())) });
         let finished = ModelEvent::Finished { stop: StopReason::End, usage: Usage::new(10, 500) };

@@ -54,7 +54,7 @@ impl ServerProgram {
     }
 
     pub(crate) fn command(self) -> Command {
-        let pieces = || serde_json::to_string(&scripted_model::deltas()).unwrap();
+        let pieces = || serde_json::to_string(scripted_model::deltas()).unwrap();
         match self {
             Self::Baseline => own_server_command("floor", 0),
             Self::Toolwright => own_server_command("toolwright", 0),

@@ -101,7 +101,7 @@ pub enum ChatEvent {
     },
     /// A call needs approval.
     #[serde(rename = "asked")]
-    ApprovalRequested(PendingApproval),
+    ApprovalRequested(Box<PendingApproval>),
     /// An approval was decided.
     #[serde(rename = "decided")]
     ApprovalDecided {

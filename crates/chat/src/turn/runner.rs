@@ -161,7 +161,7 @@ impl TurnRunner {
             awaiting.map(|open| open.call.clone()).collect()
         };
         for approval in self.pending_approvals(&awaiting) {
-            self.events.emit(ChatEvent::ApprovalRequested(approval));
+            self.events.emit(ChatEvent::ApprovalRequested(Box::new(approval)));
         }
         loop {
             if self.request.cancel.is_cancelled() {

@@ -32,9 +32,12 @@ impl OutgoingLines {
             true => self.bytes = message,
             false => self.bytes.extend_from_slice(&message),
         }
-        let is_line_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
-        for byte in self.bytes.iter_mut().skip(start).filter(|byte| is_line_break(byte)) {
-            *byte = b' ';
+        // Every byte is written, so that the compiler can do many at a time.
+        for byte in self.bytes.get_mut(start..).unwrap_or_default() {
+            *byte = match *byte {
+                b'\n' | b'\r' => b' ',
+                other => other,
+            };
         }
         self.bytes.push(b'\n');
     }

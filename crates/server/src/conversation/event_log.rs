@@ -135,7 +135,7 @@ impl PendingApprovals {
         };
         self.0.retain(|known| known.call.id != *call);
         if let ChatEvent::ApprovalRequested(approval) = event {
-            self.0.push(approval.clone());
+            self.0.push(PendingApproval::clone(approval));
         }
     }
 }

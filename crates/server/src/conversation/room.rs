@@ -49,8 +49,9 @@ pub(crate) struct Room {
     /// The values of the path's parameters.
     pub(crate) params: PathParams,
     event_log: Mutex<EventLog>,
-    /// The position of the next event; wakes waiting subscribers.
-    next_position: watch::Sender<u64>,
+    /// Notified when the event log has changed.
+    pub(super) log_changed: Notify,
+    subscriber_count: AtomicUsize,
     work: Mutex<RoomWork>,
     /// Notified when another node, or a stop, has added an item to the inbox.
     pub(super) inbox_changed: Notify,
@@ -140,7 +141,8 @@ impl Room {
             name,
             endpoint,
             params,
-            next_position: watch::Sender::new(log.next_position()),
+            log_changed: Notify::new(),
+            subscriber_count: AtomicUsize::new(0),
             event_log: Mutex::new(log),
             work: Mutex::default(),
             inbox_changed: Notify::new(),
@@ -205,19 +207,22 @@ impl Room {
     pub(super) fn update_log<T>(&self, change: impl FnOnce(&mut EventLog) -> T) -> T {
         let mut log = self.event_log();
         let result = change(&mut log);
-        let next = log.next_position();
         drop(log);
-        self.next_position.send_replace(next);
+        self.log_changed.notify_waiters();
         result
     }
 
     /// Returns true if a client reads the events.
     pub(super) fn has_subscribers(&self) -> bool {
-        self.next_position.receiver_count() > 0
+        self.subscriber_count.load(Ordering::Relaxed) > 0
     }
 
-    pub(crate) fn watch_position(&self) -> watch::Receiver<u64> {
-        self.next_position.subscribe()
+    pub(super) fn add_subscriber(&self) {
+        self.subscriber_count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove_subscriber(&self) {
+        self.subscriber_count.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Returns true if several principals use the conversation.

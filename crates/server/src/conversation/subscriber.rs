@@ -4,9 +4,8 @@
 //! A subscriber holds only a position, so that a slow one costs nothing and falls back to a snapshot.
 
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::Arc;
-
-use tokio::sync::watch;
 
 use crate::conversation::event::{LoggedEvent, PeerId};
 use crate::conversation::event_log::LogRead;
@@ -29,7 +28,6 @@ pub(crate) struct Subscriber {
     client_id: Option<String>,
     ignores_recipient: bool,
     buffered: VecDeque<Arc<LoggedEvent>>,
-    next_position: watch::Receiver<u64>,
     ended: bool,
 }
 
@@ -46,8 +44,8 @@ pub(crate) enum Delivery {
 impl Subscriber {
     pub(crate) fn new(room: Arc<Room>, after: Option<u64>, peer: Option<PeerId>) -> Self {
         room.endpoint.server.metrics.subscribers.inc();
+        room.add_subscriber();
         Self {
-            next_position: room.watch_position(),
             after,
             position: None,
             unnumbered_from: 0,
@@ -82,8 +80,6 @@ impl Subscriber {
             if let Some(event) = self.pop_buffered() {
                 return Some(Delivery::Event(event));
             }
-            // Before reading, so that an event in between is not missed.
-            self.next_position.mark_unchanged();
             match self.read_log() {
                 LogRead::Events => {}
                 LogRead::Gap => {
@@ -103,10 +99,17 @@ impl Subscriber {
                     return Some(Delivery::Snapshot(Box::new(snapshot)));
                 }
                 LogRead::UpToDate => {
+                    let room = Arc::clone(&self.room);
+                    let mut changed = pin!(room.log_changed.notified());
+                    changed.as_mut().enable();
+                    // An event in between is not missed.
+                    if self.read_log() != LogRead::UpToDate {
+                        continue;
+                    }
                     tokio::select! {
                         // The events of a turn that has just ended come before the end of the stream.
                         biased;
-                        moved = self.next_position.changed() => self.ended = moved.is_err(),
+                        () = changed => {}
                         () = self.room.endpoint.server.shutdown.cancelled() => {
                             self.ended = true;
                             return Some(Delivery::Shutdown);
@@ -170,6 +173,7 @@ impl Subscriber {
 impl Drop for Subscriber {
     fn drop(&mut self) {
         self.room.endpoint.server.metrics.subscribers.dec();
+        self.room.remove_subscriber();
     }
 }
 

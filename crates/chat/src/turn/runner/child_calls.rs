@@ -196,7 +196,7 @@ impl TurnRunner {
         let (parent_id, child) = (parent_id.clone(), call.clone());
         self.events.emit(ChatEvent::ChildCall { parent: parent_id, call: child });
         for approval in self.pending_approvals(std::slice::from_ref(&call.id)) {
-            self.events.emit(ChatEvent::ApprovalRequested(approval));
+            self.events.emit(ChatEvent::ApprovalRequested(Box::new(approval)));
         }
         if pending.is_some() && !can_ask {
             let reason = format!(

@@ -54,13 +54,14 @@ impl TurnRunner {
         let now = self.journal.now();
         let remaining = self.journal.state().turn.deadline().saturating_sub(now);
         let mut deadline = pin!(sleep(Duration::from_millis(remaining)));
+        let mut cancelled = pin!(self.request.cancel.cancelled());
         let mut events = self.request.options.model.stream(self.model_request());
         loop {
             // A stream that is always ready must not starve other tasks.
             consume_budget().await;
             let event = tokio::select! {
                 biased;
-                () = self.request.cancel.cancelled() => return Ok(Some(TurnEnd::Cancelled)),
+                () = &mut cancelled => return Ok(Some(TurnEnd::Cancelled)),
                 () = &mut deadline => {
                     let seconds = self.request.options.limits.time.as_secs();
                     let reason = format!("it took {seconds} seconds");
@@ -153,7 +154,7 @@ impl TurnRunner {
         self.journal.append(entries).await?;
         self.events.emit(ChatEvent::Step { stop, usage, cost });
         for approval in self.pending_approvals(&ids) {
-            self.events.emit(ChatEvent::ApprovalRequested(approval));
+            self.events.emit(ChatEvent::ApprovalRequested(Box::new(approval)));
         }
         Ok(calls)
     }
