@@ -135,7 +135,7 @@ impl StdioConnection {
             let incoming = tokio::select! {
                 biased;
                 () = &mut shutdown => return Ok(()),
-                // Before the output, so that responses to all that has arrived are written together.
+                // Before the output, so that responses are written together, a few at a time.
                 incoming = incoming, if !outgoing.is_full() => incoming,
                 written = outgoing.write_to(output), if !outgoing.is_empty() => {
                     written?;
