@@ -11,7 +11,7 @@ use axum::routing::post;
 use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
 
-use crate::scripted_model::{self, DELTA_COUNT};
+use crate::scripted_model;
 
 /// The calls of the answer, each with a part of its result: a tool of the program, and one of the attached server.
 const CALLS: [(&str, &str, &str); 2] = [
@@ -41,13 +41,13 @@ fn complete(request: &Value, pace: Duration) -> Response {
     let has_all_results =
         CALLS.iter().all(|(_, _, part)| results.iter().any(|result| result.contains(part)));
     // Without its text the client counts the answer as lost.
-    let count = if has_all_results { DELTA_COUNT } else { 0 };
-    let deltas = stream::iter(0..count).then(move |number| async move {
+    let deltas = if has_all_results { scripted_model::deltas() } else { &[] };
+    let frames = stream::iter(deltas).then(move |delta| async move {
         tokio::time::sleep(pace).await;
-        frame(json!({ "content": scripted_model::deltas()[number] }), None)
+        frame(json!({ "content": delta }), None)
     });
     let end = frame(json!({}), "stop") + "data: [DONE]\n\n";
-    let frames = deltas.chain(stream::once(async { end }));
+    let frames = frames.chain(stream::once(async { end }));
     sse_response(Body::from_stream(frames.map(Ok::<_, Infallible>)))
 }
 

@@ -40,11 +40,11 @@ impl Model for ScriptedModel {
 
     fn stream(&self, _: ModelRequest) -> ModelStream {
         let pace = self.pace;
-        let text_events = stream::iter(0..DELTA_COUNT).then(move |number| async move {
+        let text_events = stream::iter(deltas()).then(move |delta| async move {
             if !pace.is_zero() {
                 tokio::time::sleep(pace).await;
             }
-            ModelEvent::Text(deltas()[number].clone())
+            ModelEvent::Text(delta.clone())
         });
         let item = stream::once(async { ModelEvent::Item(Item::text(full_text())) });
         let finished = ModelEvent::Finished { stop: StopReason::End, usage: Usage::new(10, 500) };
