@@ -42,7 +42,8 @@ pub(crate) fn check_packaged(crates: &[Crate], only: &[&str]) -> Result<(), Stri
     println!("{count} packages in {}", local_registry::folder().display());
     let outside = Outside::new(crates)?;
     let templates = outside.make_templates()?;
-    let projects = [&templates[..], &[outside.make_tools()?, outside.make_bridges()?]].concat();
+    let projects =
+        [&templates[..], &[outside.make_tools()?, outside.make_bridges(crates)?]].concat();
     let known: Vec<String> = projects.iter().map(|it| name_of(it)).collect();
     if let Some(unknown) = only.iter().find(|name| !known.iter().any(|it| it == *name)) {
         return Err(format!("no project `{unknown}`; projects: {}", known.join(", ")));
@@ -154,7 +155,7 @@ impl Outside {
     }
 
     /// Copies the bridges, and the tools that their tests use; they depend on the packages instead of the workspace.
-    fn make_bridges(&self) -> Result<PathBuf, String> {
+    fn make_bridges(&self, crates: &[Crate]) -> Result<PathBuf, String> {
         let root = self.folder.join("with-bridges");
         let files = CommandRunner::new("git")
             .args(&["ls-files", "bridges", "examples/assistant-tools", "docs/other-frameworks.md"])
@@ -162,12 +163,15 @@ impl Outside {
             .args(&["tests/real", "tests/support"])
             .stdout()?;
         for file in files.lines().filter(|file| workspace_root().join(file).is_file()) {
-            match file.ends_with("Cargo.toml") {
-                true => {
-                    let manifest = without_paths(&read(file)?, &self.version);
-                    write(&root.join(file), manifest.as_bytes())?;
-                }
-                false => copy(&workspace_root().join(file), &root.join(file))?,
+            if file.ends_with("Cargo.toml") {
+                let manifest = without_paths(&read(file)?, &self.version);
+                write(&root.join(file), manifest.as_bytes())?;
+            } else if file.ends_with("Cargo.lock") {
+                let checksum = |it: &Crate| local_registry::checksum(&it.package());
+                let lock = with_packages(&read(file)?, crates, checksum)?;
+                write(&root.join(file), lock.as_bytes())?;
+            } else {
+                copy(&workspace_root().join(file), &root.join(file))?;
             }
         }
         // Its dependencies are those of the table of the workspace.
@@ -182,6 +186,29 @@ impl Outside {
         write(&root.join("Cargo.toml"), workspace.as_bytes())?;
         Ok(root.join("bridges"))
     }
+}
+
+/// Locks our crates to their packages. Where a lock file has them without a source, Cargo would choose other versions anew, too.
+fn with_packages(
+    lock: &str,
+    crates: &[Crate],
+    checksum: impl Fn(&Crate) -> Result<String, String>,
+) -> Result<String, String> {
+    let source = lock.lines().find(|line| line.starts_with("source = \"registry+"));
+    let source = source.ok_or("Cargo.lock has no package of a registry")?;
+    let mut locked = String::new();
+    let mut lines = lock.lines();
+    while let Some(line) = lines.next() {
+        locked.push_str(&format!("{line}\n"));
+        let name = line.strip_prefix("name = \"").and_then(|rest| rest.strip_suffix('"'));
+        if let Some(ours) = crates.iter().find(|it| Some(it.name.as_str()) == name) {
+            // The line of its version.
+            lines.next();
+            let (version, checksum) = (&ours.version, checksum(ours)?);
+            locked.push_str(&format!("version = {version:?}\n{source}\nchecksum = {checksum:?}\n"));
+        }
+    }
+    Ok(locked)
 }
 
 fn build_folder() -> PathBuf {
@@ -237,6 +264,18 @@ fn passed_tests(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn our_crates_are_locked_to_their_packages() {
+        let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = \"registry+r\"\n\n\
+             [[package]]\nname = \"ours\"\nversion = \"0.1.0\"\ndependencies = [\n \"a\",\n]\n";
+        let ours =
+            Crate { name: "ours".to_owned(), version: "0.2.0".to_owned(), folder: String::new() };
+        let locked = with_packages(lock, &[ours], |_| Ok("c0".to_owned())).expect("a lock file");
+        let package = "name = \"ours\"\nversion = \"0.2.0\"\nsource = \"registry+r\"\nchecksum = \"c0\"\ndependencies";
+        assert!(locked.contains(package), "{locked}");
+        assert!(with_packages("version = 4\n", &[], |_| Ok(String::new())).is_err());
+    }
 
     #[test]
     fn paths_into_crates_become_versions() {
