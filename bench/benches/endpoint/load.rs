@@ -1,5 +1,6 @@
 //! Many slow streams at once: none may be lost; measures the memory of each.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
@@ -42,7 +43,11 @@ pub(crate) async fn run(short: bool, program: bool) {
         "{streams} streams in {:.1} s, {open} of them open shortly before the end",
         time.as_secs_f64()
     );
-    println!("lost: {lost}; {events} events, {:.0} per second", events as f64 / time.as_secs_f64());
+    let refused = requests::REFUSALS.load(Ordering::Relaxed);
+    println!(
+        "lost: {lost}, refused and sent again: {refused}; {events} events, {:.0} per second",
+        events as f64 / time.as_secs_f64()
+    );
     println!(
         "delay of an event: p50 {} ms, p99 {} ms, longest {} ms",
         delay(0.5),

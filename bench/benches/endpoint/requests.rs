@@ -1,11 +1,19 @@
 //! Sends one message and reads its answer, over either protocol.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use crate::client::{self, EventStream};
 use crate::scripted_model;
+
+/// How many messages were refused with 503, and sent again.
+pub(crate) static REFUSALS: AtomicU64 = AtomicU64::new(0);
+
+/// The pause before a request that cannot be served yet is sent again.
+pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The protocol of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,27 +32,36 @@ impl Protocol {
         }
     }
 
-    /// Sends a message in a new conversation; returns the answer, and the number before its first event.
+    /// Sends a message in a new conversation; returns the answer, and the number before its first event. One that is refused,
+    /// because the server is overloaded, is sent again.
     pub(crate) async fn send_message(self, addr: &str, conversation: &str) -> (EventStream, u64) {
-        match self {
+        let (path, body) = match self {
             Self::Ui => {
                 let parts = json!([{ "type": "text", "text": "Tell me." }]);
                 let message = json!({ "id": "1", "role": "user", "parts": parts });
                 let body = json!({ "id": conversation, "messages": [message] });
-                let answer =
-                    client::send_request(addr, "POST", "/api/chat", body.to_string()).await;
-                (answer, 0)
+                ("/api/chat".to_owned(), body.to_string())
             }
             Self::Native => {
                 let path = format!("/api/conversations/{conversation}/prompt");
-                let body = json!({ "text": "Tell me." }).to_string();
-                let response = client::send_request(addr, "POST", &path, body).await;
-                let response = response.read_to_end().await;
-                let response: Value = serde_json::from_slice(&response).unwrap();
-                let after = response["seq"].as_u64().unwrap();
-                (read_events(addr, conversation, after).await, after)
+                (path, json!({ "text": "Tell me." }).to_string())
             }
+        };
+        let response = loop {
+            let response = client::send_request(addr, "POST", &path, body.clone()).await;
+            if response.status != StatusCode::SERVICE_UNAVAILABLE {
+                break response;
+            }
+            REFUSALS.fetch_add(1, Ordering::Relaxed);
+            tokio::time::sleep(RETRY_INTERVAL).await;
+        };
+        if self == Self::Ui {
+            return (response, 0);
         }
+        let response: Value = serde_json::from_slice(&response.read_to_end().await).unwrap();
+        let after = response["seq"].as_u64();
+        let after = after.unwrap_or_else(|| panic!("no number in {response}"));
+        (read_events(addr, conversation, after).await, after)
     }
 
     pub(crate) fn is_last_event(self, data: &[u8]) -> bool {

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -13,8 +14,6 @@ use crate::requests::{self, Protocol};
 use crate::scripted_model;
 use crate::servers::LoadedServer;
 
-/// The pause before a conversation that cannot be deleted yet is deleted again.
-const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 const SAMPLES: u32 = 20;
 
 #[derive(Default)]
@@ -52,7 +51,10 @@ pub(crate) async fn run(short: bool, program: bool) {
     clients.await;
     println!("all gone: {:.1} MB", process.resident_bytes() as f64 / 1e6);
     let (answers, wrong) = (count.answers.get(), count.wrong.get());
-    println!("{answers} answers, {wrong} of them not whole");
+    let refused = requests::REFUSALS.load(Ordering::Relaxed);
+    println!(
+        "{answers} answers, {wrong} of them not whole; {refused} messages refused, and sent again"
+    );
     assert_eq!(wrong, 0, "answers were not whole");
 }
 
@@ -74,7 +76,7 @@ async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCount
         // The turn may hold its lease for a short time after its last event.
         let path = format!("/api/conversations/{conversation}");
         while client::send_request(&addr, "DELETE", &path, String::new()).await.status != 204 {
-            tokio::time::sleep(RETRY_INTERVAL).await;
+            tokio::time::sleep(requests::RETRY_INTERVAL).await;
         }
     }
 }
