@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::client::{self, EventStream};
 use crate::scripted_model;
 
-/// How many messages were refused with 503, and sent again.
+/// How many requests were refused with 503, and sent again.
 pub(crate) static REFUSALS: AtomicU64 = AtomicU64::new(0);
 
 /// The pause before a request that cannot be served yet is sent again.
@@ -32,8 +32,7 @@ impl Protocol {
         }
     }
 
-    /// Sends a message in a new conversation; returns the answer, and the number before its first event. One that is refused,
-    /// because the server is overloaded, is sent again.
+    /// Sends a message in a new conversation; returns the answer, and the number before its first event.
     pub(crate) async fn send_message(self, addr: &str, conversation: &str) -> (EventStream, u64) {
         let (path, body) = match self {
             Self::Ui => {
@@ -47,20 +46,13 @@ impl Protocol {
                 (path, json!({ "text": "Tell me." }).to_string())
             }
         };
-        let response = loop {
-            let response = client::send_request(addr, "POST", &path, body.clone()).await;
-            if response.status != StatusCode::SERVICE_UNAVAILABLE {
-                break response;
-            }
-            REFUSALS.fetch_add(1, Ordering::Relaxed);
-            tokio::time::sleep(RETRY_INTERVAL).await;
-        };
+        let response = send_until_served(addr, "POST", &path, &body).await;
         if self == Self::Ui {
             return (response, 0);
         }
         let response: Value = serde_json::from_slice(&response.read_to_end().await).unwrap();
-        let after = response["seq"].as_u64();
-        let after = after.unwrap_or_else(|| panic!("no number in {response}"));
+        assert!(response["seq"].is_u64(), "no number in {response}");
+        let after = response["seq"].as_u64().unwrap();
         (read_events(addr, conversation, after).await, after)
     }
 
@@ -85,7 +77,24 @@ pub(crate) fn next_seq(event: &Value, previous: u64, is_first: bool) -> Option<u
 /// The events of a conversation after a number.
 pub(crate) async fn read_events(addr: &str, conversation: &str, after: u64) -> EventStream {
     let path = format!("/api/conversations/{conversation}/events?after={after}");
-    client::send_request(addr, "GET", &path, String::new()).await
+    send_until_served(addr, "GET", &path, "").await
+}
+
+/// Sends a request, and again while the server refuses it with 503.
+pub(crate) async fn send_until_served(
+    addr: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> EventStream {
+    loop {
+        let response = client::send_request(addr, method, path, body.to_owned()).await;
+        if response.status != StatusCode::SERVICE_UNAVAILABLE {
+            return response;
+        }
+        REFUSALS.fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep(RETRY_INTERVAL).await;
+    }
 }
 
 pub(crate) struct AnswerTiming {

@@ -53,7 +53,7 @@ pub(crate) async fn run(short: bool, program: bool) {
     let (answers, wrong) = (count.answers.get(), count.wrong.get());
     let refused = requests::REFUSALS.load(Ordering::Relaxed);
     println!(
-        "{answers} answers, {wrong} of them not whole; {refused} messages refused, and sent again"
+        "{answers} answers, {wrong} of them not whole; {refused} requests refused, and sent again"
     );
     assert_eq!(wrong, 0, "answers were not whole");
 }
@@ -70,7 +70,8 @@ async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCount
             _ => run_native_turn(&addr, &conversation, &mut rng, &count).await,
         };
         count.answers.set(count.answers.get() + 1);
-        if result.is_none() {
+        if let Err(reason) = result {
+            println!("{conversation} is not whole: {reason}");
             count.wrong.set(count.wrong.get() + 1);
         }
         // The turn may hold its lease for a short time after its last event.
@@ -87,20 +88,20 @@ async fn run_native_turn(
     id: &str,
     rng: &mut SeededRng,
     count: &SoakCounters,
-) -> Option<()> {
+) -> Result<(), &'static str> {
     let (mut answer, mut seq) = Protocol::Native.send_message(addr, id).await;
     let (mut text, mut is_first) = (String::new(), true);
     loop {
-        let data = answer.next_event_data().await?;
+        let data = answer.next_event_data().await.ok_or("the stream ended early")?;
         if requests::is_snapshot(&data) {
-            return requests::is_stored(addr, id).await.then_some(());
+            return check(requests::is_stored(addr, id).await, "a snapshot without the answer");
         }
-        let event: Value = serde_json::from_slice(&data).ok()?;
-        seq = requests::next_seq(&event, seq, is_first)?;
+        let event: Value = serde_json::from_slice(&data).map_err(|_| "an event is not JSON")?;
+        seq = requests::next_seq(&event, seq, is_first).ok_or("a number is missing")?;
         is_first = false;
         text += &requests::parse_delta(Protocol::Native, &data).unwrap_or_default();
         if Protocol::Native.is_last_event(&data) {
-            return (text == scripted_model::full_text()).then_some(());
+            return check(text == scripted_model::full_text(), "another text");
         }
         if rng.below(200) == 0 {
             count.breaks.set(count.breaks.get() + 1);
@@ -117,26 +118,30 @@ async fn run_ai_sdk_turn(
     id: &str,
     rng: &mut SeededRng,
     count: &SoakCounters,
-) -> Option<()> {
+) -> Result<(), &'static str> {
     let (mut answer, _) = Protocol::Ui.send_message(addr, id).await;
     let mut text = String::new();
     loop {
-        let data = answer.next_event_data().await?;
+        let data = answer.next_event_data().await.ok_or("the stream ended early")?;
         text += &requests::parse_delta(Protocol::Ui, &data).unwrap_or_default();
         if Protocol::Ui.is_last_event(&data) {
-            return (text == scripted_model::full_text()).then_some(());
+            return check(text == scripted_model::full_text(), "another text");
         }
         if rng.below(400) == 0 {
             count.breaks.set(count.breaks.get() + 1);
             drop(answer);
             tokio::time::sleep(Duration::from_millis(rng.below(2000) as u64)).await;
             let path = format!("/api/chat/{id}/stream");
-            answer = client::send_request(addr, "GET", &path, String::new()).await;
+            answer = requests::send_until_served(addr, "GET", &path, "").await;
             if answer.status == 204 {
                 // The turn has ended in the meantime.
-                return requests::is_stored(addr, id).await.then_some(());
+                return check(requests::is_stored(addr, id).await, "no turn, and no answer");
             }
             text.clear();
         }
     }
+}
+
+fn check(is_whole: bool, reason: &'static str) -> Result<(), &'static str> {
+    if is_whole { Ok(()) } else { Err(reason) }
 }
