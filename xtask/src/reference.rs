@@ -176,9 +176,9 @@ fn settings_rows(page: &str) -> Vec<SettingsRow<'_>> {
 fn check_settings_rows(rows: &[SettingsRow<'_>], commands: &str) -> Result<(), String> {
     for row in rows {
         let key = row.key.trim_matches('`');
-        let variable = format!("TOOLWRIGHT_{}", key.replace("VENDOR", "openai").replace('.', "_"));
-        if row.variable.contains("TOOLWRIGHT_")
-            && !row.variable.contains(&format!("`{}`", variable.to_uppercase()))
+        let name = key.replace("VENDOR", "openai").replace('.', "_").to_uppercase();
+        let variable = format!("TOOLWRIGHT_{name}");
+        if row.variable.contains("TOOLWRIGHT_") && !row.variable.contains(&format!("`{variable}`"))
         {
             return Err(format!("{SETTINGS_PAGE}: the variable of {key} is {variable}"));
         }
