@@ -9,7 +9,7 @@ use crate::journal::store::inbox::{InboxBody, InboxItem};
 use crate::journal::store::lease::{ACQUIRE_TIMEOUT, HeldLease};
 use crate::journal::store::{Append, Store, StoreError, TurnStatus};
 use crate::journal::window::load_unfinished_turn;
-use crate::turn::{Turn, TurnAction, TurnLimits};
+use crate::turn::{Turn, TurnAction};
 
 /// Runs the turns that an inbox asks for.
 ///
@@ -142,10 +142,8 @@ pub async fn load_turn_status(
     let Some(entries) = load_unfinished_turn(store, conversation).await? else {
         return Ok(TurnStatus::Over);
     };
-    let mut turn = Turn::new(TurnLimits::default());
-    entries.iter().for_each(|entry| turn.apply(entry));
     // An approval that has expired is handled when the turn is resumed.
-    Ok(match turn.next_action(0) {
+    Ok(match Turn::from_entries(&entries).next_action(0) {
         TurnAction::AwaitApproval(_) => TurnStatus::Paused,
         _ => TurnStatus::Running,
     })

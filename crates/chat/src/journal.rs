@@ -19,6 +19,7 @@ use crate::journal::store::{Append, Lease, Store, StoreError, TurnStatus, random
 use crate::journal::window::HistoryWindow;
 use crate::turn::{Turn, TurnAction, TurnLimits};
 
+pub(crate) mod closing;
 pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod import;

@@ -19,6 +19,7 @@ pub use chat::turn_request::TurnRequest;
 pub use chat::{Chat, ChatBuilder, ToolResolver};
 pub use error::{ChatError, ModelError, ModelErrorKind};
 pub use inbox_worker::{Attended, InboxHandler, attend, load_turn_status};
+pub use journal::closing::abandon_turn;
 pub use journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd, is_turn_over};
 pub use journal::history::history;
 pub use journal::import::import_journal;

@@ -139,6 +139,13 @@ impl Turn {
         Self { limits, ..Self::default() }
     }
 
+    /// Creates the turn that these entries lead to, with the default limits.
+    pub(crate) fn from_entries(entries: &[Entry]) -> Self {
+        let mut turn = Self::new(TurnLimits::default());
+        entries.iter().for_each(|entry| turn.apply(entry));
+        turn
+    }
+
     /// Applies the next entry of the journal.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.body {

@@ -60,6 +60,8 @@ pub(crate) struct Client {
     pub(crate) decisions: Vec<(String, &'static str)>,
     /// The messages whose turns were stopped, as the server acknowledged.
     pub(crate) stops: Vec<String>,
+    /// The messages whose turns waited for a decision when the next message was sent instead.
+    pub(crate) abandoned: Vec<String>,
     /// The number of stops that were sent, acknowledged or not.
     pub(crate) stops_sent: usize,
     /// The entries of the last export.
@@ -82,6 +84,7 @@ impl Client {
             messages: Vec::new(),
             decisions: Vec::new(),
             stops: Vec::new(),
+            abandoned: Vec::new(),
             stops_sent: 0,
             exported: Vec::new(),
         }
@@ -200,7 +203,7 @@ impl Client {
         }
     }
 
-    /// Stops a turn that hangs, and decides about a call that waits.
+    /// Stops a turn that hangs, and decides about a call that waits, or sends another message instead.
     fn attend_to_open_turn(&mut self, journal: &Journal) {
         let Some(turn) = journal.open_turn() else {
             return;
@@ -224,6 +227,11 @@ impl Client {
         {
             let call = asked["call"].as_str().unwrap();
             if self.decisions.iter().any(|(decided, _)| decided == call) {
+                return;
+            }
+            if self.rng.below(5) == 0 {
+                self.abandoned.push(turn.message.clone());
+                self.send_message("greet");
                 return;
             }
             // The same verdict, however often it is sent.

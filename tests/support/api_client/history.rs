@@ -20,6 +20,7 @@ pub(crate) struct CheckTotals {
     decisions: usize,
     stops: usize,
     stopped_another: usize,
+    abandoned: usize,
     effects: usize,
     unknown_outcomes: usize,
     events: usize,
@@ -36,6 +37,7 @@ impl AddAssign for CheckTotals {
         self.decisions += other.decisions;
         self.stops += other.stops;
         self.stopped_another += other.stopped_another;
+        self.abandoned += other.abandoned;
         self.effects += other.effects;
         self.unknown_outcomes += other.unknown_outcomes;
         self.events += other.events;
@@ -54,8 +56,9 @@ impl fmt::Display for CheckTotals {
         )?;
         writeln!(
             f,
-            "  {} decisions, each recorded once; {} stops, each ended its turn, {} other turns ended by a stop",
-            self.decisions, self.stops, self.stopped_another
+            "  {} decisions, each recorded once; {} stops, each ended its turn, {} other turns ended by a stop; {} turns ended by \
+             a message in place of a decision",
+            self.decisions, self.stops, self.stopped_another, self.abandoned
         )?;
         writeln!(
             f,
@@ -175,6 +178,7 @@ fn check_turn(client: &Client, turn: &Turn, next: Option<&Turn>, totals: &mut Ch
             assert!(answered && turn.tool() != "hang", "{message}: {:#?}", turn.entries);
         }
         Some("cancelled") if turn.tool() == "hang" => {}
+        Some("cancelled") if client.abandoned.contains(message) => totals.abandoned += 1,
         // Voided by the next message, which was sent without a response to this one, or came late.
         Some("cancelled") if turn.tool() == "refund" && !is_accepted(turn) => {}
         Some("cancelled")

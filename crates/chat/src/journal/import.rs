@@ -7,10 +7,10 @@ use std::collections::HashSet;
 
 use toolwright_core::Outcome;
 
-use crate::journal::entry::{Entry, EntryBody, TurnEnd, is_turn_over};
-use crate::journal::history::{failed_result, unknown_outcome};
+use crate::journal::closing::{close_calls, closing_bodies};
+use crate::journal::entry::{Entry, TurnEnd, is_turn_over};
 use crate::journal::repair::repair_journal;
-use crate::turn::{Turn, TurnLimits};
+use crate::turn::Turn;
 
 /// Repairs an untrusted journal as [`repair_journal`] does, ends its last turn if that is open, and describes the changes.
 ///
@@ -41,24 +41,12 @@ pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
 
 /// Returns the entries that end the turn that is open after `last`.
 fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
-    let mut turn = Turn::new(TurnLimits::default());
-    entries.iter().for_each(|entry| turn.apply(entry));
-    let results = turn.open_calls().map(|open| {
-        let (call, tool) = (open.call.clone(), open.tool.clone());
-        let result = match turn.started_calls().any(|started| started == open) {
-            true => unknown_outcome(call, tool),
-            false => {
-                let reason = "the call did not run: its conversation was imported before it could";
-                failed_result(call, tool, Outcome::Cancelled, reason)
-            }
-        };
-        EntryBody::CallFinished { result }
-    });
-    let end = EntryBody::TurnEnded { end: TurnEnd::Cancelled };
+    let turn = Turn::from_entries(entries);
+    let reason = "the call did not run: its conversation was imported before it could";
+    let results = close_calls(&turn, |_| true, |_, _| (Outcome::Cancelled, reason));
     let ids: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
     let mut ids = (1..).map(|n| format!("{}:{n}", last.id)).filter(|id| !ids.contains(id.as_str()));
-    let closing = results.chain([end]);
-    let entries = closing.filter_map(|body| {
+    let entries = closing_bodies(&results, &TurnEnd::Cancelled).filter_map(|body| {
         let parent = body.call_id().and_then(|call| turn.parent(call)).cloned();
         Some(Entry { parent, ..Entry::new(ids.next()?, last.at, body) })
     });

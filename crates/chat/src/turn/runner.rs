@@ -18,13 +18,14 @@ use crate::chat::tool_selection::select_tools;
 use crate::chat::turn_request::{TurnInput, TurnRequest};
 use crate::error::ChatError;
 use crate::journal::Journal;
-use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
+use crate::journal::closing::{close_calls, closing_bodies};
+use crate::journal::entry::{EntryBody, TurnEnd};
 use crate::journal::history::{failed_result, unknown_outcome};
 use crate::journal::store::lease::{ACQUIRE_TIMEOUT, HeldLease};
 use crate::journal::store::{Lease, MemoryStore, Store, StoreError, random_hex};
 use crate::model::ToolChoice;
 use crate::model::item::{ItemKind, Step};
-use crate::turn::TurnAction;
+use crate::turn::{Turn, TurnAction};
 
 mod approvals;
 mod child_calls;
@@ -288,7 +289,7 @@ impl TurnRunner {
             TurnEnd::Limit { reason } => (Outcome::Denied, format!("the turn was ended: {reason}")),
             _ => (Outcome::Cancelled, "the turn was ended".to_owned()),
         };
-        let results = self.append_end(end, |_| (outcome, reason.as_str())).await?;
+        let results = self.append_end(end, |_, _| (outcome, reason.as_str())).await?;
         for result in results {
             self.events.emit(ChatEvent::Result { result, millis: 0 });
         }
@@ -300,7 +301,7 @@ impl TurnRunner {
     async fn append_end<'a>(
         &self,
         end: &TurnEnd,
-        why: impl Fn(&CallId) -> (Outcome, &'a str),
+        why: impl Fn(&Turn, &CallId) -> (Outcome, &'a str),
     ) -> Result<Vec<ToolResult>, ChatError> {
         let (results, entries) = self.closing_entries(end, why);
         if !entries.is_empty() {
@@ -313,29 +314,16 @@ impl TurnRunner {
     fn closing_entries<'a>(
         &self,
         end: &TurnEnd,
-        why: impl Fn(&CallId) -> (Outcome, &'a str),
+        why: impl Fn(&Turn, &CallId) -> (Outcome, &'a str),
     ) -> (Vec<ToolResult>, Vec<EntryBody>) {
         if self.journal.state().turn.is_over() {
             return (Vec::new(), Vec::new());
         }
-        let (open, started): (Vec<CallMetadata>, Vec<CallMetadata>) = {
-            let turn = &self.journal.state().turn;
+        let results = {
             let not_run = self.started();
-            let started = turn.started_calls().filter(|call| !not_run.contains(&call.call));
-            (turn.open_calls().cloned().collect(), started.cloned().collect())
+            close_calls(&self.journal.state().turn, |call| !not_run.contains(call), why)
         };
-        let results = open.into_iter().map(|open| {
-            if started.contains(&open) {
-                return unknown_outcome(open.call, open.tool);
-            }
-            let (outcome, reason) = why(&open.call);
-            failed_result(open.call, open.tool, outcome, reason)
-        });
-        let results: Vec<ToolResult> = results.collect();
-        let finished = results.iter().cloned();
-        let finished = finished.map(|result| EntryBody::CallFinished { result });
-        let end = EntryBody::TurnEnded { end: end.clone() };
-        let entries = finished.chain([end]).collect();
+        let entries = closing_bodies(&results, end).collect();
         (results, entries)
     }
 

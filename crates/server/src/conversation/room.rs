@@ -1,6 +1,7 @@
 //! A conversation in memory: its event log, its snapshots, and what it accepts into its inbox.
 
 use std::collections::BTreeMap;
+use std::slice;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,8 +12,8 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 use toolwright_chat::{
     Append, Branch, Entry, EntryBody, HeldLease, InboxBody, InboxItem, MessagePart, Model, Owner,
-    PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest, Usage, branches,
-    is_turn_over, load_path, load_unfinished_turn, newest_path,
+    PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest, Usage, abandon_turn,
+    branches, is_turn_over, load_path, load_unfinished_turn, newest_path,
 };
 use toolwright_core::CancellationToken;
 
@@ -546,28 +547,60 @@ impl Room {
         Ok(messages.unzip())
     }
 
-    /// Starts a turn in the event log.
+    /// Resumes a turn in the event log, with the same answer; returns the sequence number before its next event.
+    pub(crate) async fn resume_turn(&self) -> Result<u64, StoreError> {
+        let last = self.load_last_entry().await?;
+        Ok(self.start_turn(last.map(|last| last.id), false))
+    }
+
+    /// Starts the turn of a message in the event log; returns the sequence number before its first event.
     ///
-    /// Returns the sequence number before its first event. `is_new_answer` is false when a paused turn resumes: the answer keeps
-    /// its id. `after` is the id of the entry after which the message continues, if it names one.
+    /// A turn that is still open is ended first, as [`abandon_turn`](Self::abandon_turn) does. `after` is the id of the entry after
+    /// which the message continues, if it names one.
     pub(crate) async fn begin_turn(
         &self,
-        is_new_answer: bool,
         after: Option<&str>,
+        to: Option<PeerId>,
     ) -> Result<u64, StoreError> {
-        let entry_before = match (after, &self.unstored) {
-            (Some(after), _) => Some(after.to_owned()),
-            (None, Some(_)) => None,
-            (None, None) => {
-                let last = self.endpoint.store.tail(&self.id, TailEnd::Newest, 1).await?;
-                last.into_iter().next_back().map(|entry| entry.id)
-            }
-        };
-        Ok(self.update_log(|log| {
+        let mut last = self.load_last_entry().await?;
+        if last.as_ref().is_some_and(|last| !is_turn_over(slice::from_ref(last))) {
+            self.abandon_turn(to).await?;
+            last = self.load_last_entry().await?;
+        }
+        let entry_before = after.map(str::to_owned).or(last.map(|last| last.id));
+        Ok(self.start_turn(entry_before, true))
+    }
+
+    /// Ends a turn that is open, because a message continues the conversation without it: its subscribers receive the results of
+    /// its calls, and its end.
+    pub(crate) async fn abandon_turn(&self, to: Option<PeerId>) -> Result<(), StoreError> {
+        let lease = self.held_lease();
+        let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(&self.name))?;
+        let events = abandon_turn(&*self.endpoint.store, lease.lease()).await?;
+        if !events.is_empty() {
+            self.invalidate_usage().await;
+        }
+        for event in events {
+            self.publish(event, to.clone());
+        }
+        Ok(())
+    }
+
+    /// Loads the last entry of the journal; `None` if the conversation has none, or is not stored.
+    async fn load_last_entry(&self) -> Result<Option<Entry>, StoreError> {
+        if self.unstored.is_some() {
+            return Ok(None);
+        }
+        let last = self.endpoint.store.tail(&self.id, TailEnd::Newest, 1).await?;
+        Ok(last.into_iter().next_back())
+    }
+
+    fn start_turn(&self, entry_before: Option<String>, is_new_answer: bool) -> u64 {
+        self.update_log(|log| {
             let after = log.begin_turn(entry_before, is_new_answer);
             self.send_to_nodes(&NodeMessage::TurnBegan { turn: log.turn().clone() });
             after
-        }))
+        })
     }
 
     /// Appends entries that no [`Chat`](toolwright_chat::Chat) has written, and removes the item that they are taken from;

@@ -342,7 +342,7 @@ impl Session {
                 }
             };
             if let Some(started) = started.take() {
-                let after = events.run_beside(self.0.room.begin_turn(false, None)).await?;
+                let after = events.run_beside(self.0.room.resume_turn()).await?;
                 // The receiver may be dropped.
                 let _ = started.send(Ok(after));
             }

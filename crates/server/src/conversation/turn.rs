@@ -80,7 +80,7 @@ pub(crate) async fn run_command(
             let request = session.with_inbox_item(session.with_session_settings(request));
             session.run_turn(room.with_chosen_model(request).stream(), command.started).await
         }
-        CommandKind::Resume => match room.begin_turn(false, None).await.map_err(TurnError::from) {
+        CommandKind::Resume => match room.resume_turn().await.map_err(TurnError::from) {
             Ok(_) => {
                 let request = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
                 session.run_turn(room.with_chosen_model(request).stream(), None).await
@@ -116,7 +116,11 @@ pub(crate) async fn refuse_message(
     TurnError { kind, message, .. }: TurnError,
 ) -> CommandStatus {
     let to = item.as_ref().and_then(|item| item.peer.as_deref()).map(PeerId::from);
+    let to = room.endpoint.event_recipient(to.as_ref());
     if room.unstored.is_none() {
+        if room.abandon_turn(to.clone()).await.is_err() {
+            return CommandStatus::StoreFailed;
+        }
         let messages = parts.into_iter().map(|part| EntryBody::message(part.role, part.content));
         let end = TurnEnd::Failed { reason: message.clone() };
         let entries = messages.chain([EntryBody::TurnEnded { end }]).collect();
@@ -124,7 +128,6 @@ pub(crate) async fn refuse_message(
             return CommandStatus::StoreFailed;
         }
     }
-    let to = room.endpoint.event_recipient(to.as_ref());
     room.publish(EndpointEvent::Error { kind, message }, to);
     CommandStatus::Turn(TurnStatus::Over)
 }
@@ -136,7 +139,7 @@ async fn answer_message(
     started: StartedSender,
 ) -> Result<(), TurnError> {
     let mut branch_after = turn.message.after.clone();
-    let after = room.begin_turn(true, branch_after.as_deref()).await?;
+    let after = room.begin_turn(branch_after.as_deref(), turn.session.recipient()).await?;
     turn.session.turn_state().branch_after.clone_from(&branch_after);
     if let Some(started) = started {
         // The receiver may be dropped.

@@ -167,12 +167,56 @@ async fn a_turn_that_waits_can_be_stopped() {
 async fn a_new_message_denies_pending_calls() {
     let paid = Payments::default();
     let (server, asked) = start_paused_turn(&paid).await;
-    let events = server.post_and_collect(PATH, "Never mind.").await;
-    assert_eq!(event_types(&events), ["said", "began", "text", "step", "ended"]);
+    let after = server.post_message(PATH, "Never mind.").await;
+    let mut events = server.events(PATH, Some(after)).await;
+    // A subscriber that shows the call as pending receives its result, and the end of its turn.
+    let abandoned = events.collect_turn().await;
+    assert_eq!(event_types(&abandoned), ["result", "ended"]);
+    assert_eq!(abandoned[0]["result"]["callId"], asked["call"]["id"]);
+    assert_eq!(abandoned[0]["result"]["outcome"], "denied");
+    assert_eq!(abandoned[1]["end"], "cancelled");
+    let answer = events.collect_turn().await;
+    assert_eq!(event_types(&answer), ["said", "began", "text", "step", "ended"]);
     assert_eq!(server.get(PATH).await.json()["pending"], json!([]));
     let late = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(late.status, 409);
     assert!(paid.lock().unwrap().is_empty());
+}
+
+/// Rejects the messages that end with a question mark.
+struct RejectsQuestions;
+
+impl Interceptor for RejectsQuestions {
+    fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
+        Box::pin(async move {
+            match turn.message.text().ends_with('?') {
+                true => Err(TurnRejection::new("No questions.")),
+                false => Ok(()),
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_rejected_message_denies_pending_calls_too() {
+    let paid = Payments::default();
+    let endpoint = Endpoint::assistant().interceptor(RejectsQuestions);
+    let server = ServerBuilder::new(invoker(payment_tool(&paid)), paying_model());
+    let server = serve(server.endpoint(endpoint)).await;
+    server.post_and_collect(PATH, "Pay Bob.").await;
+    let after = server.post_message(PATH, "Who is Bob?").await;
+    let mut events = server.events(PATH, Some(after)).await;
+    assert_eq!(event_types(&events.collect_turn().await), ["result", "ended"]);
+    assert_eq!(joined_text(&events.collect_turn().await), "No questions.");
+    let shown = server.get(PATH).await.json();
+    assert_eq!(shown["pending"], json!([]));
+    let kinds: Vec<&str> = shown["entries"].as_array().unwrap().iter().map(entry_kind).collect();
+    let expected = ["user", "step", "asked", "finished", "ended", "user", "assistant", "ended"];
+    assert_eq!(kinds, expected);
+}
+
+fn entry_kind(entry: &Value) -> &str {
+    entry["what"].as_object().unwrap().keys().next().unwrap()
 }
 
 /// Lets a turn begin when there is a permit for it.

@@ -7,6 +7,7 @@ use crate::chat::event::{ApprovalResponse, ChatEvent};
 use crate::chat::turn_request::TurnInput;
 use crate::error::ChatError;
 use crate::journal::Cause;
+use crate::journal::closing::abandoned_reason;
 use crate::journal::entry::{EntryBody, TurnEnd};
 use crate::journal::store::owner::PrincipalRecord;
 
@@ -85,19 +86,7 @@ impl TurnRunner {
 
     /// Returns the entries that end the turn that is still open when a new message arrives.
     fn cancel_open_turn(&self) -> Vec<EntryBody> {
-        let awaiting = |call: &CallId| self.journal.state().turn.is_awaiting_approval(call);
-        let why = |call: &CallId| match awaiting(call) {
-            true => (
-                Outcome::Denied,
-                "the call did not run: the conversation went on without a decision about it",
-            ),
-            // The caller may have been the one to run it.
-            false => (
-                Outcome::Cancelled,
-                "there is no result of the call: the conversation went on without it",
-            ),
-        };
-        self.closing_entries(&TurnEnd::Cancelled, why).1
+        self.closing_entries(&TurnEnd::Cancelled, abandoned_reason).1
     }
 
     /// Appends the results of calls that the caller ran; open calls without one are rejected as not run.
