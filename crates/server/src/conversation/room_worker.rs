@@ -124,7 +124,10 @@ impl RoomWorker<'_> {
         reason: TurnError,
     ) -> Option<TurnStatus> {
         let refused = refuse_message(self.room, principal, Some(item), parts, reason).await;
-        matches!(refused, CommandStatus::Turn(_)).then_some(TurnStatus::Over)
+        let is_refused = matches!(refused, CommandStatus::Turn(_));
+        // The journal may have what no subscriber has received.
+        self.room.work().is_interrupted = !is_refused;
+        is_refused.then_some(TurnStatus::Over)
     }
 
     /// Cancels a turn when its inbox has a stop, which another process may have added: a message on the bus may be lost, and
