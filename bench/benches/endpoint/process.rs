@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -15,13 +16,18 @@ pub(crate) struct Process {
     pub(crate) line: String,
 }
 
+/// The file that has the log of the process that was started last.
+pub(crate) fn log_path() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("endpoint-server.log")
+}
+
 impl Process {
     /// Starts a process, writes `input` to its stdin, and waits for its first line.
     pub(crate) fn start(mut command: Command, input: &[u8]) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(fs::File::create(log_path()).unwrap())
             .spawn()
             .unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();

@@ -126,9 +126,15 @@ pub(crate) async fn measure_answer(
     AnswerTiming { time_to_first_delta: first, total_time: start.elapsed(), events }
 }
 
-/// Returns true if the event is a snapshot: the turn ended, and its events were dropped, before they were read.
+/// Returns true if the event is a snapshot, in place of events that were not kept.
 pub(crate) fn is_snapshot(data: &[u8]) -> bool {
     contains(data, br#""type":"snapshot""#)
+}
+
+/// Returns true if the last turn of a snapshot is over.
+pub(crate) fn has_ended(snapshot: &Value) -> bool {
+    let last = snapshot["entries"].as_array().and_then(|entries| entries.last());
+    last.is_some_and(|last| last["what"].get("ended").is_some())
 }
 
 /// Returns true if the conversation contains the complete answer.

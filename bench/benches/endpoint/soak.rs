@@ -10,6 +10,7 @@ use tokio::task::LocalSet;
 use toolwright::testing::SeededRng;
 
 use crate::client;
+use crate::process;
 use crate::requests::{self, Protocol};
 use crate::scripted_model;
 use crate::servers::LoadedServer;
@@ -21,6 +22,12 @@ struct SoakCounters {
     answers: Cell<u64>,
     breaks: Cell<u64>,
     wrong: Cell<u64>,
+    /// The snapshots in the middle of an answer, in place of events that were not kept.
+    snapshots: Cell<u64>,
+}
+
+fn increment(counter: &Cell<u64>) {
+    counter.set(counter.get() + 1);
 }
 
 pub(crate) async fn run(short: bool, program: bool) {
@@ -53,7 +60,10 @@ pub(crate) async fn run(short: bool, program: bool) {
     let (answers, wrong) = (count.answers.get(), count.wrong.get());
     let refused = requests::REFUSALS.load(Ordering::Relaxed);
     println!(
-        "{answers} answers, {wrong} of them not whole; {refused} requests refused, and sent again"
+        "{answers} answers, {wrong} of them not whole, {} continued after a snapshot; {refused} requests refused, and sent \
+         again; the server's log is {}",
+        count.snapshots.get(),
+        process::log_path().display()
     );
     assert_eq!(wrong, 0, "answers were not whole");
 }
@@ -69,10 +79,10 @@ async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCount
             0 => run_ai_sdk_turn(&addr, &conversation, &mut rng, &count).await,
             _ => run_native_turn(&addr, &conversation, &mut rng, &count).await,
         };
-        count.answers.set(count.answers.get() + 1);
+        increment(&count.answers);
         if let Err(reason) = result {
             println!("{conversation} is not whole: {reason}");
-            count.wrong.set(count.wrong.get() + 1);
+            increment(&count.wrong);
         }
         // The turn may hold its lease for a short time after its last event.
         let path = format!("/api/conversations/{conversation}");
@@ -90,21 +100,37 @@ async fn run_native_turn(
     count: &SoakCounters,
 ) -> Result<(), &'static str> {
     let (mut answer, mut seq) = Protocol::Native.send_message(addr, id).await;
-    let (mut text, mut is_first) = (String::new(), true);
+    let (mut text, mut is_first, mut has_snapshot) = (String::new(), true, false);
     loop {
         let data = answer.next_event_data().await.ok_or("the stream ended early")?;
-        if requests::is_snapshot(&data) {
-            return check(requests::is_stored(addr, id).await, "a snapshot without the answer");
-        }
         let event: Value = serde_json::from_slice(&data).map_err(|_| "an event is not JSON")?;
-        seq = requests::next_seq(&event, seq, is_first).ok_or("a number is missing")?;
+        if requests::is_snapshot(&data) {
+            let snapshot = &event["event"];
+            if requests::has_ended(snapshot) {
+                return check(requests::is_stored(addr, id).await, "a snapshot without the answer");
+            }
+            // It replaces what was read, and the rest of the turn follows it.
+            increment(&count.snapshots);
+            text = snapshot["partial"]["text"].as_str().unwrap_or_default().to_owned();
+            seq = event["seq"].as_u64().ok_or("a snapshot without a number")?;
+            (is_first, has_snapshot) = (true, true);
+            continue;
+        }
+        seq = match has_snapshot && is_first {
+            // Any event may follow a snapshot.
+            true => event["seq"].as_u64().filter(|next| *next > seq),
+            false => requests::next_seq(&event, seq, is_first),
+        }
+        .ok_or("a number is missing")?;
         is_first = false;
         text += &requests::parse_delta(Protocol::Native, &data).unwrap_or_default();
         if Protocol::Native.is_last_event(&data) {
-            return check(text == scripted_model::full_text(), "another text");
+            let is_whole = text == scripted_model::full_text()
+                || has_snapshot && requests::is_stored(addr, id).await;
+            return check(is_whole, "another text");
         }
         if rng.below(200) == 0 {
-            count.breaks.set(count.breaks.get() + 1);
+            increment(&count.breaks);
             drop(answer);
             tokio::time::sleep(Duration::from_millis(rng.below(2000) as u64)).await;
             answer = requests::read_events(addr, id, seq).await;
@@ -128,7 +154,7 @@ async fn run_ai_sdk_turn(
             return check(text == scripted_model::full_text(), "another text");
         }
         if rng.below(400) == 0 {
-            count.breaks.set(count.breaks.get() + 1);
+            increment(&count.breaks);
             drop(answer);
             tokio::time::sleep(Duration::from_millis(rng.below(2000) as u64)).await;
             let path = format!("/api/chat/{id}/stream");
