@@ -191,7 +191,10 @@ async fn messages_of_a_paused_turn_wait_unless_one_is_sent_during_the_pause() {
     let server = serve(kept(server, &store)).await;
     server.post_and_collect(PATH, "Pay Bob.").await;
     let after = server.post_message(PATH, "Never mind.").await;
-    let events = server.events(PATH, Some(after)).await.collect_turn().await;
+    let mut events = server.events(PATH, Some(after)).await;
+    let abandoned = events.collect_turn().await;
+    assert_eq!(find_event(&abandoned, "ended")["end"], "cancelled", "{abandoned:?}");
+    let events = events.collect_turn().await;
     assert_eq!(find_event(&events, "ended")["end"], "answered", "{events:?}");
     assert!(paid.lock().unwrap().is_empty());
     assert!(!joined_text(&events).is_empty());
