@@ -6,6 +6,7 @@ use crate::api;
 use crate::command_runner::{CommandRunner, workspace_root};
 use crate::files::remove_dir;
 use crate::packages::published_crates;
+use crate::steps::BRIDGES_MANIFEST;
 use crate::tools::Tool;
 
 const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
@@ -22,7 +23,7 @@ pub(crate) fn deny() -> Result<(), String> {
     // Frameworks behind bridges choose their dependencies themselves.
     for (manifest, checks) in [
         ("Cargo.toml", ["bans", "licenses", "sources"].as_slice()),
-        ("bridges/Cargo.toml", &["licenses", "sources"]),
+        (BRIDGES_MANIFEST, &["licenses", "sources"]),
     ] {
         let run = |command: &str| {
             CommandRunner::new(&deny)

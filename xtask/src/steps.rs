@@ -25,9 +25,9 @@ enum Outcome {
 }
 
 /// Separate workspaces, which `--workspace` does not include.
-const BRIDGES_MANIFEST: &str = "bridges/Cargo.toml";
-const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
-const PEERS_MANIFEST: &str = "bench/peers/Cargo.toml";
+pub(crate) const BRIDGES_MANIFEST: &str = "bridges/Cargo.toml";
+pub(crate) const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
+pub(crate) const PEERS_MANIFEST: &str = "bench/peers/Cargo.toml";
 
 pub(crate) const STEPS: &[Step] = &[
     Step {

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::command_runner::{cargo_command, workspace_root};
+use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
 use crate::files::{read, write};
+use crate::steps::{BRIDGES_MANIFEST, FUZZ_MANIFEST, PEERS_MANIFEST};
 
 const MANIFEST: &str = "Cargo.toml";
 const CHANGELOG: &str = "CHANGELOG.md";
@@ -48,9 +49,11 @@ pub(crate) fn set(from: Version, to: Version) -> Result<usize, String> {
         return Err(format!("{MANIFEST} does not have the version {from}"));
     }
     write(&workspace_root().join(MANIFEST), changed.as_bytes())?;
-    // Only the entries of the workspace's own crates change.
-    let update = crate::command_runner::CommandRunner::new("cargo");
-    update.args(&["update", "--workspace", "--offline", "--quiet"]).run_inherited()?;
+    for manifest in [MANIFEST, BRIDGES_MANIFEST, FUZZ_MANIFEST, PEERS_MANIFEST] {
+        // Only the entries of the workspace's own crates change.
+        let update = ["update", "--workspace", "--offline", "--quiet", "--manifest-path", manifest];
+        CommandRunner::new("cargo").args(&update).run_inherited()?;
+    }
     cargo_command("metadata", &["--no-deps", "--format-version", "1"]).stdout()?;
     Ok(count)
 }
