@@ -1,6 +1,6 @@
 //! Dependencies point one way.
 //!
-//! `schema ← config ← core ← chat ← models, server ← app ← cli ← toolwright ← the binary`; `macros` stands alone. A new edge needs a
+//! `schema ← config ← core ← chat ← models, server ← app ← toolwright ← the binary`; `macros` stands alone. A new edge needs a
 //! change of a table below, which a reviewer sees. Only normal dependencies count: a test may use what its crate may not.
 
 use std::process::Command;
@@ -38,7 +38,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("toolwright-testing", &["toolwright-chat", "toolwright-core", "toolwright-models"]),
     ("toolwright-store", &["toolwright-chat", "toolwright-core", "toolwright-schema"]),
-    ("toolwright-telemetry", &[]),
     ("toolwright-search", &["toolwright-core"]),
     ("toolwright-demo", &["toolwright-chat", "toolwright-core", "toolwright-search"]),
     (
@@ -62,24 +61,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-core",
             "toolwright-mcp",
             "toolwright-models",
-            "toolwright-search",
-            "toolwright-server",
-            "toolwright-store",
-        ],
-    ),
-    (
-        "toolwright-cli",
-        &[
-            "toolwright-app",
-            "toolwright-chat",
-            "toolwright-core",
-            "toolwright-mcp",
-            "toolwright-models",
             "toolwright-schema",
             "toolwright-search",
             "toolwright-server",
             "toolwright-store",
-            "toolwright-telemetry",
         ],
     ),
     (
@@ -89,7 +74,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-auth",
             "toolwright-bus",
             "toolwright-chat",
-            "toolwright-cli",
             "toolwright-core",
             "toolwright-demo",
             "toolwright-guard",
@@ -100,7 +84,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-search",
             "toolwright-server",
             "toolwright-store",
-            "toolwright-telemetry",
             "toolwright-testing",
         ],
     ),
@@ -110,7 +93,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-bench", &["toolwright"]),
     ("toolwright-counts", &["toolwright", "toolwright-bench"]),
     ("xtask", &[]),
-    ("command-docs", &["toolwright-cli"]),
+    ("command-docs", &["toolwright-app"]),
 ];
 
 /// Foreign crates that one crate hides behind its own types, and that crate.

@@ -116,7 +116,7 @@ const DEFAULTS: [(&str, &str, &str, &str); 6] = [
     (
         "–",
         "`127.0.0.1:8787`, or the next free port",
-        "crates/cli/src/commands/serve.rs",
+        "crates/app/src/cli/commands/serve.rs",
         "(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);",
     ),
 ];

@@ -7,9 +7,7 @@
     reason = "helpers of tests"
 )]
 
-#[cfg(feature = "https")]
 mod http;
 #[cfg(unix)]
 mod jail;
-#[cfg(feature = "http")]
 mod param;

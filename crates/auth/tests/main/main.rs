@@ -1,6 +1,5 @@
 //! Sign-in against a provider in this process, over real connections.
 
-#![cfg(feature = "oauth")]
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
