@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::http::{self, Response};
-use super::journal::Journal;
-use super::nodes::{Cluster, ClusterSettings};
-use super::{history, setting};
+use super::setting;
+use test_support::api_client::history;
+use test_support::api_client::journal::Journal;
+use test_support::cluster::{Cluster, ClusterSettings};
+use test_support::http::{self, Response};
 
 /// Races that run at the same time.
 const PARALLEL_RACES: usize = 4;

@@ -11,8 +11,8 @@ use serde_json::Value;
 use tokio_tungstenite::tungstenite::{self, Message, WebSocket};
 use toolwright::testing::SeededRng;
 
-use super::http::{self, EventStream};
 use super::view::View;
+use test_support::http::{self, EventStream};
 
 /// How long a subscriber waits for events before it looks whether it should end.
 const READ_TIMEOUT: Duration = Duration::from_millis(400);
@@ -180,7 +180,7 @@ impl Reader {
         let mut stream = EventStream::open(self.address, &path, self.newest())?;
         stream.set_read_timeout(READ_TIMEOUT)?;
         self.on_connected();
-        self.read_until_closed(|| stream.next())
+        self.read_until_closed(|| stream.next_event())
     }
 
     fn load_snapshot(&mut self) -> io::Result<()> {

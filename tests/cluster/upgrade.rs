@@ -4,15 +4,15 @@
 //!
 //! ```sh
 //! git worktree add ../before v0.1.0
-//! (cd ../before && cargo build --example cluster_node)
-//! cargo build --example cluster_node
-//! TOOLWRIGHT_CLUSTER_OLD_NODE=$PWD/../before/target/debug/examples/cluster_node \
+//! (cd ../before && cargo build --all-features --example test_programs)
+//! cargo build --all-features --example test_programs
+//! TOOLWRIGHT_CLUSTER_OLD_NODE=$PWD/../before/target/debug/examples/test_programs \
 //!     cargo test --test cluster upgrade -- --nocapture
 //! ```
 
 use super::chaos::check_conversations;
-use super::nodes::{Cluster, ClusterSettings, Program};
 use super::setting;
+use test_support::cluster::{Cluster, ClusterSettings, Program};
 
 #[test]
 fn an_upgrade_of_one_node_after_the_other_loses_and_repeats_nothing() {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::load::{Load, LoadResult};
-use crate::nodes::{Cluster, ClusterSettings};
 use crate::totals::Totals;
+use test_support::cluster::{Cluster, ClusterSettings};
 
 /// Rounds with short and with long answers take turns, so many of each.
 const ROUNDS: usize = 3;

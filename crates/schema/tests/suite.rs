@@ -3,12 +3,11 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use test_support::real;
 use toolwright_schema::{Dialect, Schema, Severity, validate_for};
 
 use support::{admits, ceiling, meant};
 
-#[path = "../../../tests/support/real.rs"]
-mod real;
 mod support;
 
 #[derive(Default)]

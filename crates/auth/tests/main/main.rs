@@ -7,7 +7,4 @@
     reason = "helpers of tests"
 )]
 
-#[path = "../../../../tests/support/openid_provider.rs"]
-mod openid_provider;
-
 mod sign_in;

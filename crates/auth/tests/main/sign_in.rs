@@ -8,7 +8,7 @@ use toolwright_auth::{
 };
 use toolwright_core::Secret;
 
-use crate::openid_provider::{
+use test_support::openid_provider::{
     Behaviour, CLIENT_ID, CLIENT_SECRET, OpenIdServer, Signing, parse_form, person,
 };
 

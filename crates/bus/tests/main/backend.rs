@@ -19,13 +19,15 @@ impl Backend {
     /// A new database of the server that all tests share; `None` where PostgreSQL is not installed.
     #[cfg(feature = "postgres")]
     pub(crate) async fn postgres() -> Option<Self> {
-        Some(Self::Url(crate::servers::postgres::shared()?.create_database().await))
+        let server = test_support::servers::postgres::shared()?;
+        let database = server.create_named_database().await;
+        Some(Self::Url(server.url_at(server.port, &database)))
     }
 
     /// New subjects of the server that all tests share; `None` where NATS is not installed.
     #[cfg(feature = "nats")]
     pub(crate) async fn nats() -> Option<Self> {
-        Some(Self::Url(crate::servers::nats::shared()?.url_with_new_prefix()))
+        Some(Self::Url(test_support::servers::nats::shared()?.url_with_new_prefix()))
     }
 
     /// Connects a node.

@@ -8,12 +8,12 @@ use crate::backend::connect;
 use crate::fixtures::{
     next, next_text, publish_until_received, read_to, read_to_gap, until, until_connected,
 };
-use crate::servers::Supervisor;
+use test_support::servers::Supervisor;
 #[cfg(feature = "nats")]
-use crate::servers::nats::NatsServer;
+use test_support::servers::nats::NatsServer;
 #[cfg(feature = "postgres")]
-use crate::servers::postgres::PostgresServer;
-use crate::servers::toxiproxy::Toxiproxy;
+use test_support::servers::postgres::{NO_FSYNC, PostgresServer};
+use test_support::servers::toxiproxy::Toxiproxy;
 
 /// A server of the test's own.
 enum OwnServer {
@@ -67,10 +67,10 @@ macro_rules! every_server {
     ($($check:ident,)+) => {
         #[cfg(feature = "postgres")]
         mod postgres {
-            use super::{OwnServer, PostgresServer};
+            use super::{NO_FSYNC, OwnServer, PostgresServer};
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $check() {
-                if let Some(server) = PostgresServer::start() {
+                if let Some(server) = PostgresServer::start(NO_FSYNC) {
                     super::$check(&OwnServer::Postgres(server)).await;
                 }
             })+

@@ -19,6 +19,3 @@ mod nats;
 mod opening;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(any(feature = "nats", feature = "postgres"))]
-#[allow(dead_code, reason = "some of it is for a single feature, or for the benchmarks")]
-mod servers;

@@ -5,8 +5,8 @@ use toolwright_bus::{Bus as _, Delivery, NatsBus};
 
 use crate::backend::connect;
 use crate::fixtures::{next, next_text, until, until_connected};
-use crate::servers::nats::{self, NatsServer};
-use crate::servers::toxiproxy::request;
+use test_support::servers::nats::{self, NatsServer};
+use test_support::servers::toxiproxy::request;
 
 #[tokio::test]
 async fn a_subscription_that_is_dropped_is_removed_from_the_server() {

@@ -6,7 +6,7 @@ use toolwright_bus::{Bus as _, Delivery, PostgresBus};
 
 use crate::backend::connect;
 use crate::fixtures::{next, next_text};
-use crate::servers::postgres;
+use test_support::servers::postgres;
 
 #[tokio::test]
 async fn installations_in_schemas_of_one_database_stay_apart() {

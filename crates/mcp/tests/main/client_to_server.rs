@@ -12,8 +12,8 @@ use toolwright_mcp::{
 };
 
 use crate::issuer::Issuer;
-use crate::real;
-use crate::tools::{kit, server};
+use test_support::real;
+use test_support_mcp::tools::{kit, server};
 
 /// Serves tools below `/mcp` of some router, `read` for those that change nothing, `all` for all.
 async fn serve_protected(issuer: &Issuer) -> String {

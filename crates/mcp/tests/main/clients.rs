@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::fixture::{Fixture, NODES, example};
-use crate::real;
+use test_support::real;
 
 /// Runs the Inspector's command line, and returns the JSON that it prints.
 fn inspect(target: &[&str], arguments: &[&str]) -> Value {

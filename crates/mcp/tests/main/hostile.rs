@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{
+use test_support_mcp::client::{
     RawConnection, assert_healthy, http_request, post, request, send, serve, stateless_request,
 };
-use crate::tools::{kit, server};
+use test_support_mcp::tools::{kit, server};
 
 #[tokio::test]
 async fn a_page_of_another_origin_is_refused() {

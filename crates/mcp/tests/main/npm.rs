@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::fixture::{Fixture, NODES, example};
-use crate::real;
+use test_support::real;
 
 #[test]
 fn the_typescript_clients_list_and_call_over_http_and_stdio() {

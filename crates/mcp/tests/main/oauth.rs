@@ -8,10 +8,10 @@ use toolwright::Secret;
 use toolwright_mcp::{Claims, Jwks, ResourceServer, ScopeRule, StaticTokens, VerifyError};
 
 use crate::issuer::{Issuer, Key, claims, now, unsigned};
-use crate::support::{
+use test_support_mcp::client::{
     HttpAnswer, RunningServer, http_request, post, send, serve, stateless_request,
 };
-use crate::tools::{kit, server};
+use test_support_mcp::tools::{kit, server};
 
 pub(crate) const HERE: &str = "https://tools.example/mcp";
 pub(crate) const ISSUER: &str = "https://login.example";

@@ -8,10 +8,10 @@ use toolwright_mcp::{
 };
 
 use crate::oauth::{HERE, ISSUER, with};
-use crate::support::{
+use test_support_mcp::client::{
     HttpAnswer, RawConnection, RunningServer, http_request, send, serve, stateless_request,
 };
-use crate::tools::{Kit, kit, server, text};
+use test_support_mcp::tools::{Kit, kit, server, text};
 
 /// Says who calls, and what they were granted.
 #[tool(read_only)]

@@ -8,11 +8,11 @@ use toolwright_mcp::{Claims, ClientPeer, ResourceServer};
 
 use crate::oauth::{HERE, ISSUER, with};
 use crate::scopes::scoped;
-use crate::support::{
+use test_support_mcp::client::{
     RawConnection, http_request, initialize, post, request, send, serve, stateless_request,
     stateless_request_with,
 };
-use crate::tools::{kit, server, text};
+use test_support_mcp::tools::{kit, server, text};
 
 /// Goes on by itself, for ever.
 #[tool]

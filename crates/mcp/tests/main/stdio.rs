@@ -9,8 +9,8 @@ use tokio::task::JoinHandle;
 use toolwright_mcp::{McpServeError, McpServer};
 
 use crate::fixture::example;
-use crate::support::{initialize, request, stateless_body};
-use crate::tools::{kit, server, text};
+use test_support_mcp::client::{initialize, request, stateless_body};
+use test_support_mcp::tools::{kit, server, text};
 
 /// A client at the other end.
 pub(crate) struct Peer {

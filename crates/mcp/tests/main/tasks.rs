@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use toolwright::{Secret, State, tool};
 use toolwright_mcp::{ClientPeer, McpServer};
 
-use crate::support::{RunningServer, send, serve, stateless_request_with};
-use crate::tools::{Heard, kit, server, text};
+use test_support_mcp::client::{RunningServer, send, serve, stateless_request_with};
+use test_support_mcp::tools::{Heard, kit, server, text};
 
 /// Goes on by itself, for ever.
 #[tool]

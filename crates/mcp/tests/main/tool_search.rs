@@ -9,8 +9,10 @@ use toolwright_mcp::McpServer;
 use crate::oauth::with as with_token;
 use crate::scopes::with_scopes;
 use crate::stdio::peer;
-use crate::support::{call, request, send, serve, stateless_request, stateless_request_with};
-use crate::tools::{kit, server, text};
+use test_support_mcp::client::{
+    call, request, send, serve, stateless_request, stateless_request_with,
+};
+use test_support_mcp::tools::{kit, server, text};
 
 /// The arguments of `call_tool`.
 fn named(tool: &str, arguments: Value) -> Value {

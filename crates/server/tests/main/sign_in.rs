@@ -11,9 +11,9 @@ use toolwright::{Secret, Tool, ToolError};
 use toolwright_auth::{OpenIdProvider, ScopeRule, SignIn};
 use toolwright_server::{LoginSessions, ServerBuildError, ServerBuilder};
 
-use crate::openid_provider::{CLIENT_ID, CLIENT_SECRET, OpenIdServer, parse_form, person};
 use crate::rooms::Socket;
 use crate::support::{HttpResponse, TestServer, invoker, no_tools, serve, within_timeout};
+use test_support::openid_provider::{CLIENT_ID, CLIENT_SECRET, OpenIdServer, parse_form, person};
 
 pub(crate) const PATH: &str = "/api/conversations/c";
 

@@ -10,9 +10,9 @@ use toolwright_auth::{ScopeRule, SignIn};
 use toolwright_mcp::{Claims, ResourceServer, TokenVerifier, VerifyError};
 use toolwright_server::ServerBuilder;
 
-use crate::openid_provider::{OpenIdServer, Signing, encode, person};
 use crate::sign_in::{Browser, PATH, builder, provider, start};
 use crate::support::{TestServer, no_tools, serve};
+use test_support::openid_provider::{OpenIdServer, Signing, encode, person};
 
 /// Two providers, and a server that people sign in to with both.
 async fn start_two() -> (OpenIdServer, OpenIdServer, TestServer) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolwright::chat::{MemoryStore, Store};
 use toolwright_server::ServerBuilder;
 
-use crate::postgres_server;
+use test_support::servers::postgres;
 
 /// An empty store, which every node opens for itself.
 pub(crate) enum TestStore {
@@ -18,7 +18,7 @@ impl TestStore {
     /// One in memory, and one in PostgreSQL where that is installed.
     pub(crate) async fn all() -> Vec<Self> {
         let mut stores = vec![Self::Memory(Arc::default())];
-        if let Some(server) = postgres_server::shared() {
+        if let Some(server) = postgres::shared() {
             stores.push(Self::Postgres(server.create_database().await));
         }
         stores

@@ -4,21 +4,12 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::{join_all, try_join_all};
+use test_support::servers::postgres::{self, NO_FSYNC, PostgresServer};
+use test_support::servers::toxiproxy::Toxiproxy;
 use toolwright_chat::{EntryBody, InboxBody};
 use toolwright_core::Content;
 
 use super::*;
-
-#[path = "../../tests/main/server.rs"]
-mod server;
-#[path = "../../../bus/tests/main"]
-#[allow(dead_code, reason = "the tests of the bus need more of it")]
-mod bus_tests {
-    pub(super) mod servers;
-}
-
-use bus_tests::servers::postgres::PostgresServer;
-use bus_tests::servers::toxiproxy::Toxiproxy;
 
 const LONG: Duration = Duration::from_secs(600);
 
@@ -52,7 +43,7 @@ async fn work(store: &PostgresStore, holder: &str, id: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_node_of_the_version_before_goes_on_while_a_newer_one_migrates() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -75,7 +66,7 @@ async fn a_node_of_the_version_before_goes_on_while_a_newer_one_migrates() {
 
 #[tokio::test]
 async fn nodes_of_both_versions_start_at_the_same_time() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url: Arc<str> = server.create_database().await.into();
@@ -101,7 +92,7 @@ async fn nodes_of_both_versions_start_at_the_same_time() {
 /// As a machine that is switched off: its connections are neither answered nor closed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queries_of_a_server_that_vanished_free_their_connections() {
-    let Some(server) = PostgresServer::start() else {
+    let Some(server) = PostgresServer::start(NO_FSYNC) else {
         return;
     };
     let Some(proxy) = Toxiproxy::start(server.port) else {

@@ -26,7 +26,7 @@ impl Backend {
     /// A new database of the server that all tests share; `None` where PostgreSQL is not installed.
     #[cfg(feature = "postgres")]
     pub(crate) async fn postgres() -> Option<Self> {
-        let server = crate::server::shared()?;
+        let server = test_support::servers::postgres::shared()?;
         Some(Self::Postgres(server.create_database().await))
     }
 

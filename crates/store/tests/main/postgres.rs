@@ -5,7 +5,7 @@ use toolwright::chat::Store as _;
 use toolwright_store::PostgresStore;
 
 use crate::fixtures::{append, encode, numbered_entries};
-use crate::server;
+use test_support::servers::postgres;
 
 mod connection_loss;
 #[cfg(feature = "sqlite")]
@@ -30,7 +30,7 @@ async fn connect_error(url: &str) -> String {
 
 #[tokio::test]
 async fn an_entry_is_stored_as_its_json_text() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -46,7 +46,7 @@ async fn an_entry_is_stored_as_its_json_text() {
 
 #[tokio::test]
 async fn many_nodes_migrate_an_empty_database_at_the_same_time() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -66,7 +66,7 @@ async fn many_nodes_migrate_an_empty_database_at_the_same_time() {
 
 #[tokio::test]
 async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -84,7 +84,7 @@ async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
 
 #[tokio::test]
 async fn a_migration_that_fails_changes_nothing() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -100,7 +100,7 @@ async fn a_migration_that_fails_changes_nothing() {
 
 #[tokio::test]
 async fn a_user_needs_no_right_to_create_tables() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -126,7 +126,7 @@ async fn a_user_needs_no_right_to_create_tables() {
 
 #[tokio::test]
 async fn errors_about_a_url_omit_its_password() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.url("nowhere");
@@ -145,7 +145,7 @@ async fn errors_about_a_url_omit_its_password() {
 
 #[tokio::test]
 async fn a_database_without_unicode_is_refused() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let mut connection = server.connect("postgres").await;

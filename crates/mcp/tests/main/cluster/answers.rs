@@ -5,7 +5,7 @@ use toolwright::{ToolError, tool};
 use toolwright_mcp::ClientPeer;
 
 use super::nodes::{ClientSession, Node, await_announcements, nodes, nodes_with};
-use crate::support::RawConnection;
+use test_support_mcp::client::RawConnection;
 
 /// Asks the model of the client.
 #[tool]

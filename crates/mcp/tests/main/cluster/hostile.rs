@@ -6,7 +6,7 @@ use toolwright_mcp::ServedResource;
 
 use super::answers::{answer, call_erase};
 use super::nodes::{ClientSession, nodes, nodes_with};
-use crate::support::{assert_healthy, request};
+use test_support_mcp::client::{assert_healthy, request};
 
 #[tokio::test]
 async fn made_up_sessions_leave_nothing_behind() {

@@ -14,11 +14,11 @@ use toolwright_core::{Count, MemorySharedState, SharedState, SharedStateError, S
 use toolwright_mcp::{McpServer, McpServerBuilder};
 
 use crate::oauth::with;
-use crate::support::{
+use test_support_mcp::client::{
     HttpAnswer, RawConnection, RunningServer, http_request, initialize, request, send, serve,
     stateless_request,
 };
-use crate::tools::{Kit, kit, server};
+use test_support_mcp::tools::{Kit, kit, server};
 
 /// What happens to the bus of a node, or to the shared state.
 #[derive(Clone, Default)]

@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::answers::{answer, call_erase};
 use super::nodes::{Fault, Nodes, await_announcements, last_event_id, nodes, nodes_with};
-use crate::support::{
+use test_support_mcp::client::{
     assert_healthy, http_request, initialize, request, stateless_request, stateless_request_with,
 };
-use crate::tools::text;
+use test_support_mcp::tools::text;
 
 /// Two nodes that do not wait for long.
 async fn impatient_nodes() -> Nodes {

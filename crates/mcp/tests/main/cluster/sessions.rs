@@ -6,8 +6,8 @@ use toolwright_mcp::{Revision, ServedResource};
 
 use super::nodes::{Nodes, nodes, nodes_with};
 use crate::oauth::with;
-use crate::support::{http_request, initialize, request};
-use crate::tools::text;
+use test_support_mcp::client::{http_request, initialize, request};
+use test_support_mcp::tools::text;
 
 /// What was written down.
 #[tool(read_only)]

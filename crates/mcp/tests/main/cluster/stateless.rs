@@ -4,8 +4,8 @@ use futures::future::join;
 use serde_json::{Value, json};
 
 use super::nodes::nodes;
-use crate::support::{stateless_request, stateless_request_with};
-use crate::tools::text;
+use test_support_mcp::client::{stateless_request, stateless_request_with};
+use test_support_mcp::tools::text;
 
 fn erase(path: &str) -> Value {
     json!({ "name": "erase", "arguments": { "path": path } })

@@ -9,7 +9,7 @@ use super::answers::{answer, asked};
 use super::nodes::{ClientSession, Nodes, last_event_id, nodes, nodes_with};
 use crate::oauth::with;
 use crate::scopes::with_scopes;
-use crate::support::request;
+use test_support_mcp::client::request;
 
 /// Reports its progress in many words.
 #[tool]

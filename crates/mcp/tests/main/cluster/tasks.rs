@@ -8,8 +8,8 @@ use toolwright_mcp::{ClientPeer, ElicitResponse};
 use super::nodes::{Node, Nodes, nodes_with};
 use crate::oauth::with;
 use crate::scopes::with_scopes;
-use crate::support::{http_request, stateless_body};
-use crate::tools::{Heard, text};
+use test_support_mcp::client::{http_request, stateless_body};
+use test_support_mcp::tools::{Heard, text};
 
 /// Goes on by itself, for ever.
 #[tool]

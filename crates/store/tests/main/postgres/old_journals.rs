@@ -9,14 +9,14 @@ use toolwright_store::PostgresStore;
 
 use super::execute;
 use crate::fixtures::{Log, acquire, chat, encode, pay_tool};
-use crate::server;
 use crate::sqlite::old_journals::JOURNALS;
+use test_support::servers::postgres;
 
 const TABLES: &str = include_str!("../../fixtures/postgres-0.1.sql");
 
 /// Creates the old tables, and copies the old journals into them. Returns the URL and the JSON of the entries.
 async fn old_database() -> Option<(String, Vec<(i64, String, String)>)> {
-    let url = server::shared()?.create_database().await;
+    let url = postgres::shared()?.create_database().await;
     execute(&url, TABLES).await;
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("journals.db");
