@@ -5,11 +5,10 @@ use std::fs;
 use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Schema, Severity, validate_for};
 
-use support::{admits, ceiling, meant};
+use crate::meaning::{admits, ceiling, meant};
 
-#[path = "../../../tests/support/real.rs"]
+#[path = "../../../../tests/support/real.rs"]
 mod real;
-mod support;
 
 #[derive(Default)]
 struct Count {
