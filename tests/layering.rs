@@ -80,7 +80,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-core",
             "toolwright-mcp",
             "toolwright-models",
-            "toolwright-schema",
             "toolwright-search",
             "toolwright-server",
             "toolwright-store",
