@@ -1,7 +1,8 @@
 //! Dependencies point one way.
 //!
 //! `schema ← config ← core ← chat ← models, server ← app ← toolwright ← the binary`; `macros` stands alone. A new edge needs a
-//! change of a table below, which a reviewer sees. Only normal dependencies count: a test may use what its crate may not.
+//! change of a table below, which a reviewer sees. Only normal dependencies count: a test may use what its crate may not, except
+//! in the crates of `QUICK_TESTS`.
 
 use std::process::Command;
 
@@ -36,7 +37,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-search",
         ],
     ),
-    ("toolwright-testing", &["toolwright-chat", "toolwright-core", "toolwright-models"]),
+    ("toolwright-sampler", &["toolwright-schema"]),
+    (
+        "toolwright-testing",
+        &["toolwright-chat", "toolwright-core", "toolwright-models", "toolwright-sampler"],
+    ),
     ("toolwright-store", &["toolwright-chat", "toolwright-core", "toolwright-schema"]),
     ("toolwright-search", &["toolwright-core"]),
     ("toolwright-demo", &["toolwright-chat", "toolwright-core", "toolwright-search"]),
@@ -61,7 +66,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-core",
             "toolwright-mcp",
             "toolwright-models",
-            "toolwright-schema",
             "toolwright-search",
             "toolwright-server",
             "toolwright-store",
@@ -87,6 +91,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-testing",
         ],
     ),
+    ("core-facade", &["toolwright-core", "toolwright-macros"]),
     ("assistant-tools", &["toolwright"]),
     ("guarded-tools", &["toolwright"]),
     ("toolwright-assistant", &["assistant-tools", "toolwright"]),
@@ -96,6 +101,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-counts", &["toolwright", "toolwright-bench"]),
     ("xtask", &[]),
     ("command-docs", &["toolwright-app"]),
+];
+
+/// The crates whose tests are compiled and run seconds after an edit, and what of the workspace those tests compile beside the crate
+/// itself. `core-facade` is `toolwright` to them; the true one has every crate below it, and each of them would be compiled first.
+const QUICK_TESTS: &[(&str, &[&str])] = &[
+    ("toolwright-schema", &["toolwright-sampler"]),
+    ("toolwright-config", &["toolwright-schema"]),
+    (
+        "toolwright-core",
+        &[
+            "core-facade",
+            "toolwright-config",
+            "toolwright-macros",
+            "toolwright-sampler",
+            "toolwright-schema",
+        ],
+    ),
 ];
 
 /// Foreign crates that one crate hides behind its own types, and that crate.
@@ -153,6 +175,21 @@ fn crates_use_only_what_their_row_allows() -> Result<(), String> {
         );
     }
     assert!(wrong.is_empty(), "{}", report(&wrong));
+    Ok(())
+}
+
+#[test]
+fn tests_of_the_lowest_crates_compile_nothing_above_them() -> Result<(), String> {
+    let members = direct_edges()?;
+    let is_member = |name: &str| members.iter().any(|(member, _)| member == name);
+    for (name, allowed) in QUICK_TESTS {
+        let tree = tree_of("normal,dev", &["--package", name, "--all-features"])?;
+        let mut used: Vec<&str> = nodes(&tree).map(|(_, name)| name).collect();
+        used.retain(|used| used != name && is_member(used));
+        used.sort();
+        used.dedup();
+        assert_eq!(used, *allowed, "workspace crates that the tests of `{name}` compile");
+    }
     Ok(())
 }
 
@@ -271,14 +308,19 @@ fn nodes(tree: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// `cargo tree` over normal dependencies; uses the network only if a crate is missing offline.
+/// `cargo tree` over normal dependencies.
 fn tree(selection: &[&str]) -> Result<String, String> {
+    tree_of("normal", selection)
+}
+
+/// `cargo tree` over dependencies of these kinds; uses the network only if a crate is missing offline.
+fn tree_of(kinds: &str, selection: &[&str]) -> Result<String, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut complaint = String::new();
     for network in [&["--offline"][..], &[]] {
         let output = Command::new(&cargo)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .args(["tree", "--locked", "--edges=normal", "--prefix=depth"])
+            .args(["tree", "--locked", "--prefix=depth", "--edges", kinds])
             .args(selection)
             .args(network)
             .output()

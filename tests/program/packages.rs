@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Crates that others need for their tests only. A package must not require a version of them: they are published later.
-const PUBLISHED_LATER: [&str; 2] = ["toolwright", "toolwright-testing"];
+const PUBLISHED_LATER: [&str; 3] = ["toolwright", "toolwright-sampler", "toolwright-testing"];
 
 /// A registry accepts at most this many.
 const MAX_KEYWORDS: usize = 5;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sampler::{
+use crate::{
     constraints::{ValueConstraints, list_strings},
     generator::Generator,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use toolwright_core::schema::Violation;
+use toolwright_schema::Violation;
 
 use super::location::{ROOT_PATH, child_path};
 

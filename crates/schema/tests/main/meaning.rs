@@ -1,8 +1,8 @@
 //! Schemas as their dialects mean them, and their verdicts.
 
 use serde_json::{Value, json};
+use toolwright_sampler::Sampler;
 use toolwright_schema::{Dialect, InputLimits, Lowered, Schema, Tape};
-use toolwright_testing::Sampler;
 
 /// Whether a schema admits a value.
 pub(crate) fn admits(schema: &Schema, value: &Value) -> bool {

@@ -1,5 +1,7 @@
 //! Generates random values that are valid for a schema, reproducible by seed.
 //!
+//! A [`Sampler`] generates them, a [`SeededRng`] has the random numbers. Programs use both as part of `toolwright::testing`.
+//!
 //! Keywords are read one by one and may contradict each other, so a value is generated, validated, and generated again
 //! where the validator rejects it. Every value that is returned as valid has passed the validator.
 
@@ -10,20 +12,22 @@ mod min_size;
 mod mutate;
 mod plan;
 mod refs;
+mod rng;
 mod schema_cache;
 mod type_set;
 mod validation_cost;
 mod values;
 
 use serde_json::Value;
-use toolwright_core::schema::{Schema, Tape};
+use toolwright_schema::{Schema, Tape};
 
-use crate::rng::SeededRng;
 use generator::Generator;
 use location::{ValueLocation, combine_seeds};
 use plan::SamplePlan;
 use schema_cache::SchemaCache;
 use values::{array, format, number, pattern};
+
+pub use rng::SeededRng;
 
 /// How many attempts are made per value.
 const MAX_ATTEMPTS: u32 = 64;
@@ -42,6 +46,7 @@ const MAX_MUTATIONS: usize = 8;
 /// # Examples
 ///
 /// ```
+/// # mod toolwright { pub use serde_json::json; pub use toolwright_sampler as testing; pub use toolwright_schema as schema; }
 /// use toolwright::json;
 /// use toolwright::schema::{Schema, Tape};
 /// use toolwright::testing::Sampler;

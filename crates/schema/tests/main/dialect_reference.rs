@@ -20,7 +20,10 @@ fn the_page_of_dialects_shows_what_lowering_does() {
         fs::write(PAGE, &page).unwrap();
     }
     let shown = fs::read_to_string(PAGE).unwrap_or_default();
-    assert!(shown == page, "UPDATE=1 cargo test -p toolwright-schema --test dialect_reference");
+    assert!(
+        shown == page,
+        "UPDATE=1 cargo test -p toolwright-schema --test main dialect_reference"
+    );
 }
 
 fn page() -> String {
@@ -174,7 +177,7 @@ Every provider accepts other schemas. A tool has one schema, which is never chan
 into it. What cannot be said in a dialect is a *loss*: it is moved into the description, and calls are still validated against the tool's own schema.
 
 `toolwright check --for DIALECT` shows it for your tools, `toolwright tools schema NAME --for DIALECT` the schema itself, and in CI `check --deny lossy` fails. This
-page is written by the code: `UPDATE=1 cargo test -p toolwright-schema --test dialect_reference`.
+page is written by the code: `UPDATE=1 cargo test -p toolwright-schema --test main dialect_reference`.
 
 ";
 

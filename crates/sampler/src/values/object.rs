@@ -7,12 +7,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::rng::SeededRng;
-use crate::sampler::{
+use crate::{
     constraints::ValueConstraints,
     generator::{Generator, MAX_CONTAINER_LENGTH, any_string_schema},
     location::ValueLocation,
     pattern::Pattern,
+    rng::SeededRng,
 };
 use members::is_closed;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
-use toolwright_core::schema::{Schema, Tape};
+use toolwright_schema::{Schema, Tape};
 
 use super::{
     min_size::{MinSizes, UNBOUNDED},

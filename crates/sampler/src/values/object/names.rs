@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::members::dependent_names;
-use crate::rng::SeededRng;
-use crate::sampler::{
-    constraints::ValueConstraints, generator::Generator, location::ValueLocation,
+use crate::{
+    constraints::ValueConstraints, generator::Generator, location::ValueLocation, rng::SeededRng,
 };
 
 /// The approximate maximum number of optional properties.

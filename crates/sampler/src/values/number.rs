@@ -4,11 +4,11 @@ mod grid;
 
 use serde_json::Value;
 
-use crate::rng::SeededRng;
-use crate::sampler::{
+use crate::{
     constraints::ValueConstraints,
     generator::{Generator, ValueStyle},
     location::ValueLocation,
+    rng::SeededRng,
     type_set::TypeSet,
 };
 use grid::{Decimal, DecimalGrid};

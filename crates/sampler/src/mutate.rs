@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::rng::SeededRng;
-use crate::sampler::{
-    array::ArrayShape, constraints::ValueConstraints, number::NumberRange, type_set::TypeSet,
+use crate::{
+    array::ArrayShape, constraints::ValueConstraints, number::NumberRange, rng::SeededRng,
+    type_set::TypeSet,
 };
 
 /// Introduces one mistake, preferably one that violates the constraints.

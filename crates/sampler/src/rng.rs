@@ -5,6 +5,7 @@
 /// # Examples
 ///
 /// ```
+/// # mod toolwright { pub use toolwright_sampler as testing; }
 /// use toolwright::testing::SeededRng;
 ///
 /// let mut rng = SeededRng::new(7);

@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use test_support::real;
 use toolwright_schema::{Dialect, Schema, Severity, validate_for};
 
-use support::{admits, ceiling, meant};
-
-mod support;
+use crate::meaning::{admits, ceiling, meant};
 
 #[derive(Default)]
 struct Count {

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-#[path = "../../../fuzz/exercise.rs"]
+#[path = "../../../../fuzz/exercise.rs"]
 mod exercise;
 
 #[test]

@@ -1,13 +1,13 @@
 //! What lowering promises for every schema and every dialect.
 
-mod support;
+use std::env;
 
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::TestCaseError};
 use serde_json::{Map, Value, json};
+use toolwright_sampler::Sampler;
 use toolwright_schema::{Dialect, Lowered, Schema, Severity, validate_for};
-use toolwright_testing::Sampler;
 
-use support::{admits, ceiling, meant};
+use crate::meaning::{admits, ceiling, meant};
 
 /// Schemas of every form that a tool's author, or a generator of schemas, might write.
 fn schema() -> BoxedStrategy<Value> {
@@ -248,10 +248,12 @@ fn holds(canonical: &Schema, dialect: Dialect, seed: u64) -> Result<(), TestCase
     Ok(())
 }
 
-/// The number of schemas: `LOWERING_CASES`, else 150.
+/// The number of schemas: `LOWERING_CASES`, else 150 in CI, else 30.
 #[expect(clippy::unwrap_used, reason = "a number was asked for")]
 fn cases() -> u32 {
-    std::env::var("LOWERING_CASES").map_or(150, |cases| cases.parse().unwrap())
+    let is_ci = env::var_os("CI").is_some_and(|ci| ci == "true");
+    let default = if is_ci { 150 } else { 30 };
+    env::var("LOWERING_CASES").map_or(default, |cases| cases.parse().unwrap())
 }
 
 proptest! {

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::rng::SeededRng;
-use crate::sampler::{
+use crate::{
     constraints::ValueConstraints,
     generator::{Generator, MAX_CONTAINER_LENGTH},
     location::ValueLocation,
+    rng::SeededRng,
 };
 
 /// How often an element that must be unique is generated again.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::rng::SeededRng;
-use crate::sampler::{
-    constraints::ValueConstraints, generator::Generator, location::ValueLocation, type_set::TypeSet,
+use crate::{
+    constraints::ValueConstraints, generator::Generator, location::ValueLocation, rng::SeededRng,
+    type_set::TypeSet,
 };
 
 /// How often the validator may visit the innermost part of such a value.

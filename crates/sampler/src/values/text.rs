@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::rng::SeededRng;
-use crate::sampler::{
+use crate::{
     constraints::ValueConstraints,
     format,
     generator::{Generator, ValueStyle},
     location::ValueLocation,
     pattern::Pattern,
+    rng::SeededRng,
 };
 
 /// The maximum length.

@@ -5,7 +5,7 @@
 use serde_json::{Number, Value};
 
 use super::RangeEnd;
-use crate::{rng::SeededRng, sampler::generator::ValueStyle};
+use crate::{generator::ValueStyle, rng::SeededRng};
 
 /// More decimal places are not distinguished.
 const MAX_DECIMAL_PLACES: u32 = 15;
