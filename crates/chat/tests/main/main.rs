@@ -18,6 +18,7 @@ mod failures;
 mod hosted;
 mod importing;
 mod inline;
+mod journal_format;
 mod journals;
 mod limits;
 mod manual;

@@ -13,11 +13,13 @@ use super::*;
 
 const LONG: Duration = Duration::from_secs(600);
 
-/// The migrations of the version before.
-const BEFORE: &[&str] = match schema::MIGRATIONS.split_last() {
-    Some((_, before)) => before,
-    None => &[],
-};
+/// Those of the next version, which has a made-up step: programs of this one may use its tables.
+const NEXT_MIGRATIONS: &[&str] = &[
+    schema::MIGRATIONS[0],
+    "CREATE TABLE toolwright_second (a text);
+     ALTER TABLE toolwright_entries ADD COLUMN note text;
+     ALTER TABLE toolwright_conversations ADD COLUMN note text",
+];
 
 fn user_entry(id: &str) -> Entry {
     let content = vec![Content::text("Hello")];
@@ -47,21 +49,23 @@ async fn a_node_of_the_version_before_goes_on_while_a_newer_one_migrates() {
         return;
     };
     let url = server.create_database().await;
-    let old = PostgresStore::connect_with(&url, BEFORE).await.unwrap();
+    let old = PostgresStore::connect(&url).await.unwrap();
     assert_eq!(work(&old, "old", "1").await, ["1"]);
-    let new = PostgresStore::connect(&url).await.unwrap();
+    let new = PostgresStore::connect_with(&url, NEXT_MIGRATIONS).await.unwrap();
+    let query = sqlx::query("SELECT note FROM toolwright_entries, toolwright_second");
+    query.fetch_all(&new.database).await.unwrap();
     assert_eq!(work(&old, "old", "2").await, ["1", "2"]);
     assert_eq!(work(&new, "new", "3").await, ["1", "2", "3"]);
     new.shared_state().put("pin", "a", "b", None).await.unwrap();
     // It is restarted, as in an upgrade that is rolled back.
-    let old = PostgresStore::connect_with(&url, BEFORE).await.unwrap();
+    let old = PostgresStore::connect(&url).await.unwrap();
     assert_eq!(work(&old, "old", "4").await, ["1", "2", "3", "4"]);
     assert_eq!(work(&new, "new", "5").await.len(), 5);
     let key = async |store: &PostgresStore| {
         store.signing_keys().await.unwrap().first().map(|key| key.expose().to_owned())
     };
     assert_eq!(key(&old).await, key(&new).await);
-    assert_eq!(new.shared_state().get("pin", "a").await.unwrap().as_deref(), Some("b"));
+    assert_eq!(old.shared_state().get("pin", "a").await.unwrap().as_deref(), Some("b"));
 }
 
 #[tokio::test]
@@ -73,7 +77,7 @@ async fn nodes_of_both_versions_start_at_the_same_time() {
     let tasks = (0..8).map(|n| {
         let url = Arc::clone(&url);
         tokio::spawn(async move {
-            let steps = if n % 2 == 0 { BEFORE } else { schema::MIGRATIONS };
+            let steps = if n % 2 == 0 { schema::MIGRATIONS } else { NEXT_MIGRATIONS };
             let store = PostgresStore::connect_with(&url, steps).await.unwrap();
             work(&store, &format!("node {n}"), &n.to_string()).await;
         })

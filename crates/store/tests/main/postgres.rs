@@ -8,8 +8,6 @@ use crate::fixtures::{append, encode, numbered_entries};
 use test_support::servers::postgres;
 
 mod connection_loss;
-#[cfg(feature = "sqlite")]
-mod old_journals;
 
 pub(crate) async fn execute(url: &str, sql: &str) {
     let mut connection = PgConnection::connect(url).await.unwrap();
@@ -72,14 +70,30 @@ async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     let url = server.create_database().await;
     drop(PostgresStore::connect(&url).await.unwrap());
     execute(&url, "UPDATE toolwright_version SET version = 99").await;
-    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 5").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 6").await;
     let error = connect_error(&url).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 4:"), "{error}");
+    assert!(error.contains("up to version 5:"), "{error}");
     // Unless they allow it.
-    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 4").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 5").await;
     let store = PostgresStore::connect(&url).await.unwrap();
     append(&store, "room", &numbered_entries(0, 1)).await;
+}
+
+#[tokio::test]
+async fn tables_of_a_development_version_are_refused_and_stay_as_they_are() {
+    let Some(server) = server::shared() else {
+        return;
+    };
+    let url = server.create_database().await;
+    let version = "CREATE TABLE toolwright_version (version bigint NOT NULL);
+                   INSERT INTO toolwright_version VALUES (4)";
+    execute(&url, version).await;
+    let error = connect_error(&url).await;
+    assert!(error.contains(" has tables of version 4, which only development"), "{error}");
+    assert!(error.contains("`toolwright conversations export`"), "{error}");
+    assert_eq!(count_rows(&url, "toolwright_version WHERE version = 4").await, 1);
+    assert_eq!(count_rows(&url, "pg_class WHERE relname LIKE 'toolwright%'").await, 1);
 }
 
 #[tokio::test]
@@ -89,13 +103,13 @@ async fn a_migration_that_fails_changes_nothing() {
     };
     let url = server.create_database().await;
     // Conflicts with the last table of the step.
-    execute(&url, "CREATE TABLE toolwright_key (mine text)").await;
+    execute(&url, "CREATE TABLE toolwright_shared (mine text)").await;
     connect_error(&url).await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
     let rows = sqlx::query("SELECT relname::text FROM pg_class WHERE relname LIKE 'toolwright%'");
     let rows = rows.fetch_all(&mut connection).await.unwrap();
     let tables: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(tables, ["toolwright_key"]);
+    assert_eq!(tables, ["toolwright_shared"]);
 }
 
 #[tokio::test]
