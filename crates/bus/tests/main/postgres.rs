@@ -40,9 +40,11 @@ async fn notifications_of_other_programs_are_ignored() {
     }
     one.publish("room", "hello".to_owned());
     assert_eq!(next_text(&mut subscription).await, "hello");
-    // A message of another version is lost, unlike one of another program.
+    assert_eq!(two.status().refused, 0);
+    // A message of a node with another protocol is lost, unlike one of another program.
     server.execute(&database, "SELECT pg_notify('toolwright_bus_public', E'2 node\\nx')").await;
     assert_eq!(next(&mut subscription).await, Delivery::Gap);
+    assert_eq!(two.status().refused, 1);
     one.publish("room", "again".to_owned());
     assert_eq!(next_text(&mut subscription).await, "again");
 }

@@ -244,6 +244,11 @@ impl Cluster {
         self.nodes[n].process.take().unwrap().terminate()
     }
 
+    /// Waits for the end of a node that ends by itself.
+    pub(crate) fn wait_for_end(&mut self, n: usize) -> ExitStatus {
+        self.nodes[n].process.take().unwrap().child().wait().unwrap()
+    }
+
     /// Suspends a node.
     pub fn suspend(&self, n: usize) {
         self.nodes[n].process.as_ref().unwrap().signal("-STOP");
