@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use toolwright_bus::{Bus, Delivery};
-
-use crate::backend::connect;
-use crate::fixtures::{
-    next, next_text, publish_until_received, read_to, read_to_gap, until, until_connected,
-};
 use test_support::servers::Supervisor;
 #[cfg(feature = "nats")]
 use test_support::servers::nats::NatsServer;
 #[cfg(feature = "postgres")]
 use test_support::servers::postgres::{NO_FSYNC, PostgresServer};
 use test_support::servers::toxiproxy::Toxiproxy;
+use toolwright_bus::{Bus, Delivery};
+
+use crate::backend::connect;
+use crate::fixtures::{
+    next, next_text, publish_until_received, read_to, read_to_gap, until, until_connected,
+};
 
 /// A server of the test's own.
 enum OwnServer {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sqlx::{Connection as _, PgConnection};
+use test_support::servers::postgres;
 use toolwright::chat::Store as _;
 use toolwright::testing::ScriptedModel;
 use toolwright_store::PostgresStore;
@@ -10,7 +11,6 @@ use toolwright_store::PostgresStore;
 use super::execute;
 use crate::fixtures::{Log, acquire, chat, encode, pay_tool};
 use crate::sqlite::old_journals::JOURNALS;
-use test_support::servers::postgres;
 
 const TABLES: &str = include_str!("../../fixtures/postgres-0.1.sql");
 
