@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use toolwright::testing::SeededRng;
-
-use super::faults::{Fault, FaultDriver};
-use super::setting;
-use super::subscriber::{Subscriber, SubscriberKind, SubscriberTotals};
-use super::view::View;
 use test_support::api_client::client::{Client, Shared};
 use test_support::api_client::history::{self, CheckTotals};
 use test_support::api_client::journal::Journal;
 use test_support::cluster::LinkFault;
 use test_support::cluster::{BusKind, Cluster, ClusterSettings};
 use test_support::http;
+use toolwright::testing::SeededRng;
+
+use super::faults::{Fault, FaultDriver};
+use super::setting;
+use super::subscriber::{Subscriber, SubscriberKind, SubscriberTotals};
+use super::view::View;
 
 /// How long clients and nodes may take until all of them show the same.
 const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(120);

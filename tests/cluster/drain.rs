@@ -6,7 +6,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-
 use test_support::api_client::history;
 use test_support::cluster::{Cluster, ClusterSettings};
 use test_support::http::{self, Response};

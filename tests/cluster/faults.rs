@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use toolwright::testing::SeededRng;
-
 use test_support::cluster::Cluster;
 use test_support::cluster::LinkFault;
+use toolwright::testing::SeededRng;
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use sqlx::Row as _;
-
 use test_support::cluster::Cluster;
 
 /// A lease that does not change for this time does not change any more.

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use toolwright::testing::SeededRng;
-
 use test_support::api_client::client::{Acknowledgement, Client, Shared};
 use test_support::api_client::history;
 use test_support::cluster::{BusKind, Cluster, ClusterSettings};
 use test_support::{http, real};
+use toolwright::testing::SeededRng;
 
 /// A turn that has not ended after this time does not end.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -8,11 +8,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::http::{self, EventStream};
 use tokio_tungstenite::tungstenite::{self, Message, WebSocket};
 use toolwright::testing::SeededRng;
 
 use super::view::View;
-use test_support::http::{self, EventStream};
 
 /// How long a subscriber waits for events before it looks whether it should end.
 const READ_TIMEOUT: Duration = Duration::from_millis(400);

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use toolwright::testing::SeededRng;
-
-use super::leases::{LeaseRow, read_lease, wait_until_taken_over};
 use test_support::api_client::client::{Acknowledgement, Client, Shared};
 use test_support::api_client::history;
 use test_support::cluster::{Cluster, ClusterSettings};
+use toolwright::testing::SeededRng;
+
+use super::leases::{LeaseRow, read_lease, wait_until_taken_over};
 
 /// The lease in the test of a killed node, in milliseconds.
 const LEASE_MILLIS: i64 = 3_000;

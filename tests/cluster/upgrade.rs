@@ -11,9 +11,10 @@
 //!     cargo test --test cluster upgrade -- --nocapture
 //! ```
 
+use test_support::cluster::{Cluster, ClusterSettings, Program};
+
 use super::chaos::check_conversations;
 use super::setting;
-use test_support::cluster::{Cluster, ClusterSettings, Program};
 
 #[test]
 fn an_upgrade_of_one_node_after_the_other_loses_and_repeats_nothing() {

@@ -2,13 +2,12 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 
 use serde_json::{Value, json};
-
 use test_support::CommandOutput;
+use test_support::programs::test_program;
 
 /// Runs the program in an empty directory.
 fn run(arguments: &[&str], variables: &[(&str, &str)], stdin: &str) -> CommandOutput {

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use test_support::CommandOutput;
+
 mod changed_tool;
 mod fastmcp;
 mod groups;
 mod self_attach;
 mod terminal;
 mod unreachable;
-
-use test_support::CommandOutput;
 
 const TOOLWRIGHT: &str = env!("CARGO_BIN_EXE_toolwright");
 

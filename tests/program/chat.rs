@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use test_support::CommandOutput;
 
 mod demo;
 mod once;
@@ -11,7 +12,6 @@ mod session;
 mod terminal;
 
 use crate::vendor::MockVendor;
-use test_support::CommandOutput;
 
 /// A home directory without settings, keys or history.
 struct TestHome(tempfile::TempDir);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
+use test_support::aimock::Aimock;
 use toolwright::chat::{
     Chat, ChatError, ChatEvent, Model, ModelErrorKind, ToolSearchMode, TurnEnd,
 };
@@ -12,8 +13,6 @@ use toolwright::testing::ScriptedModel;
 use toolwright::{ApprovalDecision, ApprovalRequest, Approver, Invoker, Outcome, Registry, Secret};
 
 use assistant_tools as _;
-
-use test_support::aimock::Aimock;
 
 /// A message, the tool that is called, its result, and a part of the answer.
 const CONVERSATION: [(&str, &str, &str, &str); 4] = [

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::CommandOutput;
 use toolwright::chat::{Append, Entry, Store as _};
 
 mod assign;
@@ -14,8 +15,6 @@ mod quota_commands;
 mod resume;
 mod storage;
 mod store_commands;
-
-use test_support::CommandOutput;
 
 /// A home directory without settings, keys or history.
 struct TestHome(tempfile::TempDir);

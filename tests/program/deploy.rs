@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
-use test_support::real;
 
 use serde_json::Value;
+use test_support::real;
 
 fn deploy() -> PathBuf {
     real::root().join("deploy")

@@ -3,9 +3,9 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use test_support::real;
 
 use serde_json::Value;
+use test_support::real;
 
 /// A server process, which is killed on drop.
 struct ServerProcess {

@@ -1,17 +1,18 @@
 //! One bundle has the same results however it is called: directly, on the command line, over MCP on stdio and HTTP, in both
 //! eras of the protocol, and through a server that attaches it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use toolwright::{ToolCall, ToolResult};
-
-use crate::stdio_server::StdioServer;
+use test_support::programs::{TEST_PROGRAM, example, test_program};
 use test_support_mcp::client::{
     self, open_session, post, request, send, serve, stateless_body, stateless_request,
 };
 use test_support_mcp::tools::{kit, server};
+use toolwright::{ToolCall, ToolResult};
+
+use crate::stdio_server::StdioServer;
 
 /// Good calls, failing ones, wrong arguments; text, structure that is an object or none, content of every kind.
 fn calls() -> Vec<(&'static str, Value)> {

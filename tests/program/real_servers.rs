@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
-use test_support::real;
 
 use serde::Deserialize;
+use test_support::real;
 
 const MIN_SERVERS: usize = 12;
 const REPORT: &str = "tests/real/losses.md";

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::sync::Arc;
-use test_support::real;
 
 use futures::StreamExt as _;
+use test_support::real;
 use toolwright::Secret;
 use toolwright::chat::{Model, ModelEvent};
 use toolwright::models::{ModelBuilder, VENDORS, Vendor};

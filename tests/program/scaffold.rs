@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-
-use test_support::CommandOutput;
+use test_support::{CommandOutput, real};
 
 /// The values of `--template`.
 const TEMPLATES: [&str; 4] = ["app", "axum", "chat", "mcp"];

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use test_support::real;
 
 use serde_json::Value;
+use test_support::real;
 
 /// A dialect, and the shape of its definitions where it is not the dialect's own.
 ///

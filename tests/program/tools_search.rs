@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use test_support::real;
 
 use serde_json::{Value, json};
+use test_support::real;
 
 /// Runs `tools search` with a text on stdin: exit code, stdout, stderr.
 fn search(arguments: &[&str], stdin: &str) -> (Option<i32>, String, String) {

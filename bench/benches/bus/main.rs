@@ -19,7 +19,6 @@ use tokio::runtime::{Builder, Runtime};
 use toolwright_bench::Table;
 use toolwright_bus::{Bus, InProcessBus};
 
-mod cpu_time;
 mod events;
 use events::{Cluster, RoundResult};
 

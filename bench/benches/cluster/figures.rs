@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use test_support::cluster::{Cluster, ClusterSettings};
+
 use crate::load::{Load, LoadResult};
 use crate::totals::Totals;
-use test_support::cluster::{Cluster, ClusterSettings};
 
 /// Rounds with short and with long answers take turns, so many of each.
 const ROUNDS: usize = 3;

@@ -6,10 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-
-use crate::totals::Totals;
 use test_support::cluster::Cluster;
 use test_support::http::{self, EventStream};
+
+use crate::totals::Totals;
 
 /// The conversations at once.
 const CONVERSATIONS: usize = 24;

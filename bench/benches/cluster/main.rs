@@ -18,8 +18,6 @@ use std::time::Duration;
 use test_support::cluster::{BusKind, Cluster, ClusterSettings, Program};
 use toolwright_bench::Table;
 
-#[path = "../bus/cpu_time.rs"]
-mod cpu_time;
 mod figures;
 mod load;
 mod totals;

@@ -4,9 +4,8 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 use sqlx::Row as _;
-
-use crate::cpu_time;
 use test_support::cluster::Cluster;
+use toolwright_bench::cpu_time;
 
 /// Sums since the cluster was started, or between two moments.
 #[derive(Clone, Copy, Default)]

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use serde_json::Value;
+use test_support::programs::test_program;
+use test_support::real;
 
 /// How the server is started.
 pub(crate) struct Launcher {

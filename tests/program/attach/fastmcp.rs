@@ -1,10 +1,12 @@
 //! A FastMCP server, attached through toolwright.toml.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
+use test_support::real::{is_installed, root};
 
 use super::{CommandOutput, TOOLWRIGHT, TestProject};
 use crate::stdio_server::StdioServer;
-use test_support::real::{is_installed, root};
 
 const SHOP: &str = include_str!("../../../crates/mcp/tests/main/client/shop.py");
 

@@ -4,8 +4,10 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use serde_json::{Value, json};
+use test_support::real;
 
-use super::{CommandOutput, TOOLWRIGHT, TestProject, run_command};
+use super::{CommandOutput, TestProject};
+use crate::terminal::run_in_terminal;
 
 /// A server whose only tool returns control sequences.
 const HOSTILE_SERVER: &str = r#"

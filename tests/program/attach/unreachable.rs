@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
+use std::process::Command;
 
 use serde_json::json;
 use toolwright::{Config, ConfigSources};

@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use serde_json::{Value, json};
+use test_support::real;
 
 use super::{CommandOutput, TestHome, use_vendor};
 use crate::vendor::{MockAnswer, MockVendor};

@@ -3,8 +3,10 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use test_support::real;
 
 use super::{CommandOutput, TestHome};
+use crate::terminal::run_in_terminal;
 use crate::vendor::{MockAnswer, MockVendor};
 
 #[test]

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sqlx::{Connection as _, SqliteConnection};
+use test_support::servers::postgres::{NO_FSYNC, PostgresServer};
 use tokio::runtime::Runtime;
 use toolwright::chat::{
     Append, Entry, InboxBody, InboxItem, Lease, Owner, PrincipalRecord, Store, import_journal,
 };
 
-use super::{CommandOutput, TestHome, mode, server, storage};
+use super::{CommandOutput, TestHome, mode, storage};
 
 /// A store that this process has open, as a server does.
 struct OpenStore {

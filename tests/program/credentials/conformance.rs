@@ -10,7 +10,6 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-
 use test_support::real::{is_installed, root};
 
 /// The suite's choices, each a column of the table: the revisions, and the extensions, which belong to none.

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use test_support::{CommandOutput, real};
+
 use super::collector::Collector;
 use super::shop::Shop;
-use test_support::CommandOutput;
 
 /// A project directory with settings, which is also the home directory.
 pub(crate) struct Program {

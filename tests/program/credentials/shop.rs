@@ -8,7 +8,6 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-
 use test_support::real::{is_installed, root};
 
 /// How long a test waits for a report; much longer than it takes.

@@ -7,6 +7,7 @@ use std::fs;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
+use test_support::real;
 use toolwright::chat::{
     Item, ItemKind, Message, ModelEvent, ModelId, ModelRequest, Step, StopReason, Usage,
 };
@@ -15,7 +16,6 @@ use toolwright::{Content, ErrorKind, Outcome, ToolCall, ToolResult};
 
 use super::model_over;
 use super::tools;
-use test_support::real;
 
 /// The answers, each with its vendor and model.
 const ANSWERS: &[(&str, &str, &str)] = &[

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use test_support::servers::Supervisor;
+use test_support::servers::nats::NatsServer;
+use test_support::servers::postgres::{NO_FSYNC, PostgresServer};
+use test_support::servers::toxiproxy::Toxiproxy;
 use toolwright_bus::{Bus, Delivery};
 
 use crate::backend::connect;
 use crate::fixtures::{
     next, next_text, publish_until_received, read_to, read_to_gap, until, until_connected,
 };
-use test_support::servers::Supervisor;
-use test_support::servers::nats::NatsServer;
-use test_support::servers::postgres::{NO_FSYNC, PostgresServer};
-use test_support::servers::toxiproxy::Toxiproxy;
 
 /// A server of the test's own.
 enum OwnServer {

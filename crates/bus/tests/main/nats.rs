@@ -1,12 +1,12 @@
 //! What is particular to the bus over NATS.
 
 use serde_json::Value;
+use test_support::servers::nats::{self, NatsServer};
+use test_support::servers::toxiproxy::request;
 use toolwright_bus::{Bus as _, Delivery, NatsBus};
 
 use crate::backend::connect;
 use crate::fixtures::{next, next_text, until, until_connected};
-use test_support::servers::nats::{self, NatsServer};
-use test_support::servers::toxiproxy::request;
 
 #[tokio::test]
 async fn a_subscription_that_is_dropped_is_removed_from_the_server() {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use test_support::servers::postgres;
 use toolwright_bus::{Bus as _, Delivery, PostgresBus};
 
 use crate::backend::connect;
 use crate::fixtures::{next, next_text};
-use test_support::servers::postgres;
 
 #[tokio::test]
 async fn installations_in_schemas_of_one_database_stay_apart() {

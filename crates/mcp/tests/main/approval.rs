@@ -1,7 +1,6 @@
 //! A destructive tool runs only with the approval of the client's user.
 
 use serde_json::{Value, json};
-
 use test_support_mcp::client::{
     RawConnection, http_request, open_session, post, request, send, serve, stateless_request_with,
 };

@@ -1,7 +1,6 @@
 //! 2026-07-28: every request stands for itself.
 
 use serde_json::json;
-
 use test_support_mcp::client::{
     RawConnection, assert_healthy, call, http_request, send, serve, stateless_body,
     stateless_request, stateless_request_with,

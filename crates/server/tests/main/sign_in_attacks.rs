@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::json;
+use test_support::openid_provider::{OpenIdServer, Signing, encode, person};
 use toolwright::Secret;
 use toolwright::testing::FnModel;
 use toolwright_auth::{ScopeRule, SignIn};
@@ -12,7 +13,6 @@ use toolwright_server::ServerBuilder;
 
 use crate::sign_in::{Browser, PATH, builder, provider, start};
 use crate::support::{TestServer, no_tools, serve};
-use test_support::openid_provider::{OpenIdServer, Signing, encode, person};
 
 /// Two providers, and a server that people sign in to with both.
 async fn start_two() -> (OpenIdServer, OpenIdServer, TestServer) {

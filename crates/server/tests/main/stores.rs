@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use test_support::servers::postgres;
 use toolwright::chat::{MemoryStore, Store};
 use toolwright_server::ServerBuilder;
-
-use test_support::servers::postgres;
 
 /// An empty store, which every node opens for itself.
 pub(crate) enum TestStore {

@@ -1,11 +1,11 @@
 //! Tests of the PostgreSQL store's database: migrations, permissions, URLs and encodings.
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use test_support::servers::postgres;
 use toolwright::chat::Store as _;
 use toolwright_store::PostgresStore;
 
 use crate::fixtures::{append, encode, numbered_entries};
-use test_support::servers::postgres;
 
 mod connection_loss;
 

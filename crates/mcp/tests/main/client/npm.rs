@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
+use test_support::real::{is_installed, root};
 use toolwright_core::{Invoker, Outcome, Registry};
 use toolwright_mcp::{RemoteServer, Trust};
 
 use super::support::{call, call_in, names, scope_with_events};
-use test_support::real::{is_installed, root};
 
 fn packages() -> PathBuf {
     root().join("target/real/node/node_modules")

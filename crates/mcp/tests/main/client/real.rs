@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::json;
+use test_support::real::{is_installed, root};
 use toolwright_core::{CallEvent, Content, Invoker, Outcome, Registry};
 use toolwright_mcp::{AttachedServer, RemoteServer, Trust};
 
 use super::support::{call, call_in, names, scope_with_events};
-use test_support::real::{is_installed, root};
 
 /// Where the programs of a part are.
 fn bin(part: &str) -> PathBuf {

@@ -2,10 +2,10 @@
 
 use futures::future::join;
 use serde_json::{Value, json};
-
-use super::nodes::nodes;
 use test_support_mcp::client::{stateless_request, stateless_request_with};
 use test_support_mcp::tools::text;
+
+use super::nodes::nodes;
 
 fn erase(path: &str) -> Value {
     json!({ "name": "erase", "arguments": { "path": path } })

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use test_support::servers::postgres::{self, NO_FSYNC, PostgresServer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use toolwright::chat::{Append, ChatError, EntryBody, Store as _};
@@ -15,7 +16,6 @@ use super::execute;
 use crate::fixtures::{
     Log, acquire, append, chat, ids, inbox_message, numbered_entries, user_entry,
 };
-use test_support::servers::postgres::{self, NO_FSYNC, PostgresServer};
 
 const TERMINATE_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = 'toolwright' AND datname = current_database()";

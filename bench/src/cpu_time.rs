@@ -15,7 +15,7 @@ struct ProcessTimes {
 }
 
 /// The CPU time of a process and of all its descendants.
-pub(crate) fn of_tree(root: u32) -> Duration {
+pub fn of_tree(root: u32) -> Duration {
     let ids = fs::read_dir("/proc")
         .unwrap()
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -35,7 +35,7 @@ pub(crate) fn of_tree(root: u32) -> Duration {
 }
 
 /// The CPU time of this process, without its children.
-pub(crate) fn of_this_process() -> Duration {
+pub fn of_this_process() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     CLOCK_TICK * fields(&stat).unwrap()[10..12].iter().sum()
 }
