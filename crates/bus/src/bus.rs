@@ -54,7 +54,8 @@ impl<B: Bus + ?Sized> Bus for Arc<B> {
     }
 }
 
-/// The number of the protocol between nodes: of the messages that they send each other, and of the records about them.
+/// The number of the protocol between nodes: of the messages that they send each other, and of what they read of each other in
+/// the shared state.
 ///
 /// Every change of either raises it. Nodes of different numbers do not work together: a node refuses the messages of another
 /// number, and does not start beside nodes that have one.
