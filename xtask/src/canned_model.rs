@@ -22,10 +22,8 @@ pub(crate) fn serve() -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     std::thread::spawn(move || {
-        for connection in listener.incoming().flatten() {
-            // A program that ends early is reported by its own output.
-            let _ = respond(&connection);
-        }
+        // A program that ends early is reported by its own output.
+        listener.incoming().flatten().for_each(|connection| drop(respond(&connection)));
     });
     Ok(format!("http://{address}/v1"))
 }
@@ -33,23 +31,20 @@ pub(crate) fn serve() -> io::Result<String> {
 /// Answers the requests of a connection: the first of a turn with a call, the one with its result with text.
 fn respond(mut connection: &TcpStream) -> io::Result<()> {
     let mut reader = BufReader::new(connection);
-    loop {
-        let (mut length, mut line) = (0, String::new());
-        while line != "\r\n" {
-            line.clear();
-            if reader.read_line(&mut line)? == 0 {
-                return Ok(());
-            }
-            let header = line.to_ascii_lowercase();
-            if let Some(value) = header.strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap_or(0);
-            }
+    let (mut length, mut line) = (0, String::new());
+    while reader.read_line(&mut line)? > 0 {
+        let header = std::mem::take(&mut line).to_ascii_lowercase();
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        } else if header == "\r\n" {
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body)?;
+            let has_result = String::from_utf8_lossy(&body).contains("function_call_output");
+            let frames =
+                format!("data: {}\n\ndata: {END}\n\n", if has_result { ANSWER } else { CALL });
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length:";
+            write!(connection, "{head} {}\r\n\r\n{frames}", frames.len())?;
         }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body)?;
-        let has_result = String::from_utf8_lossy(&body).contains("function_call_output");
-        let frames = format!("data: {}\n\ndata: {END}\n\n", if has_result { ANSWER } else { CALL });
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length:";
-        write!(connection, "{head} {}\r\n\r\n{frames}", frames.len())?;
     }
+    Ok(())
 }

@@ -1,136 +1,124 @@
-//! `cargo xtask test`: runs all checks of CI, and installs the programs that they need. `cargo xtask counts` counts instructions,
-//! `cargo xtask book` builds the book, `cargo xtask packages` tries the packages as users will,
-//! `cargo xtask release` prepares a release.
+//! `cargo xtask`: `quick` for an edit, `test` for everything CI runs, `all` before a release; and the book, counts and releases.
 
 mod api;
-mod archive;
 mod book;
 mod canned_model;
-mod command_runner;
+mod checks;
 mod counts;
 mod files;
-mod forbidden;
 mod gates;
-mod local_registry;
-mod markdown;
+mod long;
+mod metadata;
+mod names;
 mod outside;
 mod packages;
-mod readme;
-mod readme_transcripts;
+mod process;
+mod programs;
+mod quick;
 mod reference;
 mod release;
-mod required_programs;
+mod report;
 mod sbom;
 mod steps;
-mod test_run;
-mod tools;
-mod transcript;
-mod version;
+mod suites;
+mod transcripts;
 
 use std::process::ExitCode;
 
-/// The exit code of a wrong command line.
-const EXIT_USAGE: u8 = 2;
+use steps::Tier;
+
+const HELP: &str = "Builds, tests and releases this workspace.
+
+After an edit:
+  cargo xtask quick          format, clippy and tests of the crates that differ from `main`
+  cargo xtask quick core     the same of crates that are named; `core` is short for `toolwright-core`
+
+Before a change is proposed, and what CI runs:
+  cargo xtask test           every step below, in order; stops at the first failure
+  cargo xtask test STEP…     the named steps, as in `cargo xtask test fmt clippy`
+
+Before a release, and before a large change lands:
+  cargo xtask all            the steps of `test` and more; shows everything that fails
+  cargo xtask all STEP…      the named steps, as in `cargo xtask all counts`
+
+Now and then:
+  cargo xtask counts --write keeps new counts of instructions, in bench/counts/expected.txt
+  cargo xtask book           builds docs/ as a book, in target/book
+  cargo xtask packages NAME… tries packages in projects outside of the workspace, as `tools template-mcp`
+  cargo xtask semver [REVISION]    compatibility with the last release, or with a revision
+  cargo xtask release VERSION --dry-run    `cargo xtask release --help` has its steps
+
+@steps@
+Exit: 0 when everything passed, 1 when something failed, 2 for a mistyped command line.";
+
+const COMMANDS: [&str; 8] =
+    ["quick", "test", "all", "counts", "book", "packages", "semver", "release"];
+
+/// Why a command ends without success.
+#[derive(Debug)]
+enum Error {
+    /// The command line is wrong.
+    Usage(String),
+    Failed(String),
+}
+
+impl From<String> for Error {
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    match words.as_slice() {
-        ["release", "-h" | "--help", ..] => {
-            print!("{}", release::help());
-            ExitCode::SUCCESS
-        }
-        [] | ["help" | "-h" | "--help", ..] | [_, "-h" | "--help", ..] => {
-            print!("{}", help());
-            ExitCode::SUCCESS
-        }
-        ["steps"] => {
-            print!("{}", steps::list());
-            ExitCode::SUCCESS
-        }
-        ["book"] => match book::build() {
-            Ok(pages) => {
-                println!("target/book/index.html: {pages} pages, every link has a target");
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                eprintln!("error: {message}");
-                ExitCode::FAILURE
-            }
-        },
-        ["test", names @ ..] => match steps::select(names) {
-            Ok(selected) => steps::run_steps(&selected),
-            Err(message) => usage_error(&message),
-        },
-        ["counts"] => exit_code(counts::check()),
-        ["counts", "--write"] => exit_code(counts::write()),
-        ["counts", extra, ..] => {
-            usage_error(&format!("`counts` takes only `--write`, got `{extra}`"))
-        }
-        ["gates"] => exit_code(gates::deny().and_then(|()| gates::semver(None))),
-        ["gates", "deny"] => exit_code(gates::deny()),
-        ["gates", "semver"] => exit_code(gates::semver(None)),
-        ["gates", "semver", revision] => exit_code(gates::semver(Some(revision))),
-        ["gates", extra @ ..] => usage_error(&format!(
-            "`gates` takes `deny`, `semver` or `semver REVISION`, got `{}`",
-            extra.join(" ")
-        )),
-        ["release", words @ ..] => match release::Options::parse(words) {
-            Ok(options) => exit_code(release::run(options)),
-            Err(message) => usage_error(&message),
-        },
-        ["packages", projects @ ..] => exit_code(outside::check(projects)),
-        ["steps", extra, ..] => usage_error(&format!("`steps` takes no argument, got `{extra}`")),
-        [other, ..] => usage_error(&unknown_command(other)),
-    }
-}
-
-fn help() -> String {
-    format!(
-        "Everything CI runs, on your machine.
-
-Usage:
-  cargo xtask test           every step below, in order; stops at the first failure
-  cargo xtask test STEP…     only the named steps, e.g. `cargo xtask test fmt clippy`
-  cargo xtask steps          the steps, one per line
-  cargo xtask counts         counts instructions; fails if one of the committed counts has grown by more than 5 %
-  cargo xtask counts --write keeps the new counts, in bench/counts/expected.txt
-  cargo xtask book           the book of docs/, in target/book; installs mdBook into target/tools
-  cargo xtask packages       packages every crate; with them alone, outside of the workspace, builds and tests the templates of
-                             `new`, a crate of tools and the bridges; `cargo xtask packages tools template-mcp` only these
-  cargo xtask gates          licences, bans, sources and compatibility; compiles cargo-deny and cargo-semver-checks, once
-  cargo xtask gates semver REVISION    compatibility with another revision than the last release
-  cargo xtask release VERSION --dry-run    everything that a release consists of; `cargo xtask release --help` has the steps
-  cargo xtask --help         this text
-
-Steps:
-{}
-Exit: 0 when every step passed, 1 when one failed, 2 for a mistyped command line.
-",
-        steps::list()
-    )
-}
-
-fn unknown_command(word: &str) -> String {
-    if steps::STEPS.iter().any(|step| step.name == word) {
-        return format!("no command `{word}`; the step runs with `cargo xtask test {word}`");
-    }
-    format!(
-        "no command `{word}`; there are `test`, `steps`, `counts`, `book`, `packages`, `gates`, `release` and `--help`"
-    )
-}
-
-fn exit_code(result: Result<(), String>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn usage_error(message: &str) -> ExitCode {
+    let (message, exit) = match run(&words) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Error::Failed(message)) => (message, 1),
+        Err(Error::Usage(message)) => (message, 2),
+    };
     eprintln!("error: {message}");
-    ExitCode::from(EXIT_USAGE)
+    ExitCode::from(exit)
+}
+
+fn run(words: &[&str]) -> Result<(), Error> {
+    let wants_help = words.iter().any(|word| ["help", "-h", "--help"].contains(word));
+    let found = match words {
+        ["release", ..] if wants_help => release::help(),
+        words if words.is_empty() || wants_help => HELP.replace("@steps@", &steps::list()),
+        ["quick", names @ ..] => return quick::run(names),
+        ["test", names @ ..] => return steps::run(Tier::Test, names),
+        ["all", names @ ..] => return steps::run(Tier::All, names),
+        ["release", version, steps @ ..] => return release::run(version, steps),
+        ["counts"] => counts::check()?,
+        ["counts", "--write"] => counts::keep()?,
+        ["book"] => book::build()?,
+        ["packages", projects @ ..] => outside::check(projects)?,
+        ["semver"] => gates::semver(None)?,
+        ["semver", revision] => gates::semver(Some(revision))?,
+        _ => return Err(Error::Usage(usage_error(words))),
+    };
+    println!("{found}");
+    Ok(())
+}
+
+fn usage_error(words: &[&str]) -> String {
+    let word = words.first().copied().unwrap_or_default();
+    match COMMANDS.contains(&word) {
+        true => format!("`{}` is not how `{word}` is used; see --help", words.join(" ")),
+        false if steps::is_step(word) => format!("`{word}` is a step: cargo xtask test {word}"),
+        false => names::unknown("command", word, &COMMANDS),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_command_line_is_answered_with_what_to_write() {
+        assert_eq!(usage_error(&["tset"]), "no command `tset`: did you mean `test`?");
+        assert_eq!(usage_error(&["clippy"]), "`clippy` is a step: cargo xtask test clippy");
+        let error = usage_error(&["counts", "-w"]);
+        assert_eq!(error, "`counts -w` is not how `counts` is used; see --help");
+    }
 }

@@ -1,317 +1,160 @@
-//! The steps of `cargo xtask test`, in the order they run.
+//! The steps of `cargo xtask test` and `cargo xtask all`, in the order in which they run.
 
-use std::fs;
-use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
-use crate::{
-    api, counts, forbidden, markdown, packages, readme, readme_transcripts, reference,
-    required_programs, test_run,
-};
+use crate::process::Program;
+use crate::suites::{EVERYTHING, Suite, build, run_all};
+use crate::{Error, api, checks, counts, gates, long, names, outside, packages, programs, quick};
+use crate::{reference, transcripts};
 
-/// One check of CI.
-pub(crate) struct Step {
-    pub(crate) name: &'static str,
-    what: &'static str,
-    run: fn() -> Result<Outcome, String>,
+/// A command that runs steps.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Tier {
+    /// What CI runs.
+    Test,
+    /// What runs before a release and before a large change lands: the steps of CI and more.
+    All,
 }
 
-/// The outcome of a step that did not fail.
-enum Outcome {
-    Passed,
-    /// Nothing to check, with the reason.
-    Skipped(&'static str),
-}
+use Tier::{All, Test};
 
-/// Separate workspaces, which `--workspace` does not include.
-pub(crate) const BRIDGES_MANIFEST: &str = "bridges/Cargo.toml";
-pub(crate) const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
-pub(crate) const PEERS_MANIFEST: &str = "bench/peers/Cargo.toml";
+/// A name, the first tier that has it, what it checks, and its function, which returns in a few words what it has found out.
+struct Step(&'static str, Tier, &'static str, fn() -> Result<String, String>);
 
-pub(crate) const STEPS: &[Step] = &[
-    Step {
-        name: "setup",
-        what: "every program the other steps need; the missing ones are installed",
-        run: || required_programs::install_missing_programs().map(to_passed),
-    },
-    Step {
-        name: "fmt",
-        what: "rustfmt would change nothing; bridges/, fuzz/, bench/peers and xtask/api-lines included",
-        run: fmt,
-    },
-    Step { name: "clippy", what: "no warning in any target with all features", run: clippy },
-    Step {
-        name: "lean",
-        what: "the facade with few features: no warning in code that others would complete",
-        run: check_minimal_features,
-    },
-    Step { name: "doc", what: "rustdoc warns about nothing", run: doc },
-    Step {
-        name: "api",
-        what: "the public items are those in api/, and CHANGELOG.md names changes; UPDATE=1 writes them",
-        run: check_api,
-    },
-    Step {
-        name: "test",
-        what: "every test, doc tests included; a failed one is run once more, and reported",
-        run: test,
-    },
-    Step {
-        name: "bridges",
-        what: "no warning in bridges/, and every bridge's tests, with its framework's own loop",
-        run: bridges,
-    },
-    Step {
-        name: "examples",
-        what: "the transcripts in examples/, and in the ```console blocks of README.md, docs/ and bridges/*/README.md, are as shown",
-        run: transcripts,
-    },
-    Step {
-        name: "reference",
-        what: "docs/ has every command, setting, route, feature and dependency; UPDATE=1 writes the page of commands",
-        run: reference,
-    },
-    Step {
-        name: "packages",
-        what: "every crate can be packaged, with all of its files; `cargo xtask packages` builds with them",
-        run: check_packages,
-    },
-    Step { name: "links", what: "every link of a page has a target", run: links },
-    Step {
-        name: "spelling",
-        what: "no typing error in code and pages; British in pages; typos.toml has the exceptions",
-        run: spelling,
-    },
-    Step { name: "readme", what: "README.md is short and shows a program at once", run: readme },
-    Step {
-        name: "forbidden",
-        what: "no unfinished or panicking code, tests that do not run, machine paths, registry hosts",
-        run: forbidden,
-    },
-    Step {
-        name: "counts",
-        what: "calls, lowering and streams take no more instructions than bench/counts/expected.txt has",
-        run: count_instructions,
-    },
-    Step { name: "peers", what: "no warning in bench/peers", run: peers },
-    Step { name: "fuzz", what: "the fuzz targets compile", run: fuzz },
+#[rustfmt::skip]
+const STEPS: [Step; 23] = [
+    Step("setup", Test, "installs the programs that the other steps need", programs::install_missing),
+    Step("fmt", Test, "rustfmt would change nothing, in no workspace", checks::fmt),
+    Step("spelling", Test, "no typing error in code and pages; British in pages; typos.toml has the exceptions", || Program::new("target/tools/typos/bin/typos").args(&["--format", "brief"]).run()),
+    Step("links", Test, "every link of a page has a target, every anchor a heading", checks::links),
+    Step("readme", Test, "README.md is short and shows a program at once", checks::readme),
+    Step("forbidden", Test, "no paths of one machine, no hosts of registries; every crate has the lints", checks::forbidden),
+    Step("clippy", Test, "no warning in any target with all features", checks::clippy),
+    Step("lean", Test, "no warning with the features that people choose", checks::lean),
+    Step("api", Test, "rustdoc warns about nothing; public items are those in api/, and CHANGELOG.md names changes; UPDATE=1 writes them", api::check),
+    Step("test", Test, "every test, doc tests included; a failed one is run once more, and reported", test),
+    Step("bridges", Test, "every bridge's tests, with its framework's own loop", checks::bridges),
+    Step("transcripts", Test, "the commands in examples/, README.md, docs/ and bridges/*/README.md print what is shown", transcripts::check),
+    Step("reference", Test, "docs/ has every command, setting, feature and dependency; UPDATE=1 writes the page of commands", reference::check),
+    Step("packages", Test, "every crate can be packaged, with all of its files", packages::check),
+    Step("quick", Test, "`cargo xtask quick` compiles nothing that `test` and `clippy` have compiled", quick::check_reuse),
+    Step("bridges-lint", All, "no warning of clippy or rustdoc in bridges/", checks::lint_bridges),
+    Step("peers", All, "no warning in bench/peers", || checks::lint(&["--manifest-path", "bench/peers/Cargo.toml", "--all-targets"])),
+    Step("fuzz", All, "the fuzz targets compile", || Program::cargo("check", &["--manifest-path", "fuzz/Cargo.toml"]).run()),
+    Step("licences", All, "licences, sources, bans and advisories of all dependencies", gates::deny),
+    Step("counts", All, "calls, lowering and streams take no more instructions than bench/counts/expected.txt has", counts::check),
+    Step("outside", All, "projects that have only the packages build, and their tests pass", || outside::check(&[])),
+    Step("seeds", All, "100,000 seeds of the simulation, 2,000 schemas for every pass", long::seeds),
+    Step("chaos", All, "hundreds of crashes and kills, ten minutes of chaos in a cluster, 10,000 conversations", long::chaos),
 ];
 
-/// One line per step: its name and what it checks.
+/// The steps of both tiers, one per line.
 pub(crate) fn list() -> String {
-    let line = |step: &Step| format!("  {:<10} {}\n", step.name, step.what);
-    STEPS.iter().map(line).collect()
+    let line = |Step(name, _, what, _): &Step| format!("  {name:<13} {what}\n");
+    let of = |tier| STEPS.iter().filter(move |step| step.1 == tier).map(line);
+    let (test, all): (String, String) = (of(Test).collect(), of(All).collect());
+    format!("Steps of `test`:\n{test}\nSteps that `all` adds:\n{all}")
 }
 
-/// The named steps in the order of the table; all of them when none is named.
-pub(crate) fn select(names: &[&str]) -> Result<Vec<&'static Step>, String> {
-    let known = || STEPS.iter().map(|step| step.name);
-    if let Some(name) = names.iter().find(|name| !known().any(|step| step == **name)) {
-        let valid: Vec<&str> = known().collect();
-        return Err(format!("no step `{name}`; steps: {}", valid.join(", ")));
+pub(crate) fn is_step(name: &str) -> bool {
+    STEPS.iter().any(|step| step.0 == name)
+}
+
+/// Runs the named steps of a tier, or all of them. `test` stops at the first failure; `all` shows everything that is broken.
+pub(crate) fn run(tier: Tier, names: &[&str]) -> Result<(), Error> {
+    let steps = select(tier, names).map_err(Error::Usage)?;
+    let rows = steps.iter().map(|Step(name, _, what, run)| (*name, *what, run));
+    run_rows(rows, tier == All).map_err(Error::Failed)
+}
+
+fn select(tier: Tier, names: &[&str]) -> Result<Vec<&'static Step>, String> {
+    let steps: Vec<&Step> = STEPS.iter().filter(|step| step.1 == Test || tier == All).collect();
+    let known: Vec<&str> = steps.iter().map(|step| step.0).collect();
+    match names.iter().find(|name| !known.contains(name)) {
+        Some(name) if is_step(name) => {
+            return Err(format!("`{name}` is a step of `all`: cargo xtask all {name}"));
+        }
+        Some(name) => return Err(names::unknown("step", name, &known)),
+        None => {}
     }
-    let is_selected = |step: &&Step| names.is_empty() || names.contains(&step.name);
-    Ok(STEPS.iter().filter(is_selected).collect())
+    let is_selected = |step: &&Step| names.is_empty() || names.contains(&step.0);
+    Ok(steps.into_iter().filter(is_selected).collect())
 }
 
-/// Runs the steps until one fails; prints their number at the end.
-pub(crate) fn run_steps(steps: &[&Step]) -> ExitCode {
-    let (mut passed, mut failed) = (0, 0);
-    for step in steps {
-        let name = step.name;
-        println!("== {name}: {}", step.what);
+/// Runs named checks, and prints a table of them at the end.
+pub(crate) fn run_rows<'r>(
+    rows: impl Iterator<Item = (&'r str, &'r str, impl FnOnce() -> Result<String, String>)>,
+    keep_going: bool,
+) -> Result<(), String> {
+    let (mut table, mut failed, mut tests) = (String::new(), Vec::new(), String::new());
+    let begin = Instant::now();
+    for (name, what, check) in rows {
+        println!("\n== {name}: {what}");
         let start = Instant::now();
-        let outcome = (step.run)();
+        let outcome = check();
         let seconds = start.elapsed().as_secs_f64();
-        match outcome {
-            Ok(Outcome::Passed) => {
-                passed += 1;
-                println!("== {name}: passed, {seconds:.1} s");
-            }
-            Ok(Outcome::Skipped(reason)) => {
-                println!("== {name}: skipped, {reason}, {seconds:.1} s")
-            }
-            Err(reason) => {
-                failed += 1;
-                println!("== {name}: failed, {seconds:.1} s");
-                println!("step `{name}` failed: {reason}");
-                println!("to run it alone: cargo xtask test {name}");
+        let (mark, found) = match &outcome {
+            Ok(found) => ("ok    ", found),
+            Err(fault) => ("FAILED", fault),
+        };
+        println!("== {name}: {mark} {found}, {seconds:.1} s");
+        let first_line = found.lines().next().unwrap_or_default();
+        table += &format!("{mark}  {name:<13} {seconds:>7.1} s  {first_line}\n");
+        if name == "test" {
+            tests = format!("{found}\n");
+        }
+        if outcome.is_err() {
+            failed.push(name);
+            if !keep_going {
                 break;
             }
         }
     }
-    println!("steps: {passed} passed, {failed} failed");
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn to_passed(_: ()) -> Outcome {
-    Outcome::Passed
-}
-
-fn fmt() -> Result<Outcome, String> {
-    cargo_command("fmt", &["--all", "--check"]).run_inherited()?;
-    for manifest in [BRIDGES_MANIFEST, FUZZ_MANIFEST, PEERS_MANIFEST, api::LINES_MANIFEST] {
-        cargo_command("fmt", &["--manifest-path", manifest, "--all", "--check"]).run_inherited()?;
-    }
-    Ok(Outcome::Passed)
-}
-
-fn clippy() -> Result<Outcome, String> {
-    let everything = ["--workspace", "--all-targets", "--all-features"];
-    cargo_command("clippy", &everything)
-        .args(&["--", "-D", "warnings"])
-        .run_inherited()
-        .map(to_passed)
-}
-
-fn count_instructions() -> Result<Outcome, String> {
-    if !cfg!(target_arch = "x86_64") {
-        return Ok(Outcome::Skipped("the committed counts are those of x86_64"));
-    }
-    counts::check().map(to_passed)
-}
-
-fn check_minimal_features() -> Result<Outcome, String> {
-    // Clippy rather than `RUSTFLAGS=-Dwarnings cargo check`, which would compile every dependency once more.
-    // The last two are those of projects that `toolwright new` makes.
-    for features in [
-        "",
-        "macros",
-        "guard",
-        "mcp",
-        "mcp-client",
-        "mcp-http",
-        "mcp-search",
-        "models",
-        "nats",
-        "otlp",
-        "search",
-        "cli",
-        "macros,app,sqlite,tls",
-        "macros,demo,models,tls",
-    ] {
-        cargo_command("clippy", &["--package", "toolwright", "--no-default-features"])
-            .args(&["--features", features, "--", "-D", "warnings"])
-            .run_inherited()?;
-    }
-    // The one test of code that is there only without a feature.
-    let without_oauth = ["--package", "toolwright-auth", "--lib", "--features", "http"];
-    cargo_command("test", &without_oauth).run_inherited().map(to_passed)
-}
-
-fn doc() -> Result<Outcome, String> {
-    cargo_command("doc", &["--workspace", "--no-deps", "--all-features"])
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .run_inherited()
-        .map(to_passed)
-}
-
-fn check_api() -> Result<Outcome, String> {
-    let count = api::check()?;
-    println!("{count} public items");
-    Ok(Outcome::Passed)
-}
-
-fn test() -> Result<Outcome, String> {
-    test_run::run_all_tests().map(to_passed)
-}
-
-fn bridges() -> Result<Outcome, String> {
-    let all = ["--manifest-path", BRIDGES_MANIFEST, "--workspace"];
-    cargo_command("clippy", &all)
-        .args(&["--all-targets", "--", "-D", "warnings"])
-        .run_inherited()?;
-    cargo_command("doc", &all)
-        .args(&["--no-deps"])
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .run_inherited()?;
-    cargo_command("test", &all).args(&["--no-fail-fast"]).run_inherited().map(to_passed)
-}
-
-fn transcripts() -> Result<Outcome, String> {
-    match readme_transcripts::check()? {
-        0 => Ok(Outcome::Skipped("there is no transcript yet")),
-        count => {
-            println!("{count} transcripts are as shown");
-            Ok(Outcome::Passed)
-        }
+    println!("\n{table}        {:<13} {:>7.1} s", "together", begin.elapsed().as_secs_f64());
+    // CI reads this line.
+    print!("{tests}");
+    match failed.as_slice() {
+        [] => Ok(()),
+        names => Err(format!("failed: {}", names.join(", "))),
     }
 }
 
-fn reference() -> Result<Outcome, String> {
-    reference::check().map(to_passed)
-}
-
-fn check_packages() -> Result<Outcome, String> {
-    let count = packages::check()?;
-    println!("{count} packages have their files");
-    Ok(Outcome::Passed)
-}
-
-fn links() -> Result<Outcome, String> {
-    let count = markdown::check_links()?;
-    println!("{count} links have a target");
-    Ok(Outcome::Passed)
-}
-
-fn spelling() -> Result<Outcome, String> {
-    CommandRunner::new("target/tools/typos/bin/typos")
-        .args(&["--format", "brief"])
-        .run_inherited()
-        .map_err(|error| format!("{error}; the program is installed by `cargo xtask test setup`"))
-        .map(to_passed)
-}
-
-fn readme() -> Result<Outcome, String> {
-    let text = fs::read_to_string(workspace_root().join("README.md"))
-        .map_err(|error| format!("README.md: {error}"))?;
-    let faults = readme::find_problems(&text);
-    if faults.is_empty() {
-        Ok(Outcome::Passed)
-    } else {
-        Err(format!("README.md: {}", faults.join("; ")))
-    }
-}
-
-fn forbidden() -> Result<Outcome, String> {
-    let read = forbidden::check()?;
-    println!("{read} files read");
-    Ok(Outcome::Passed)
-}
-
-fn peers() -> Result<Outcome, String> {
-    cargo_command("clippy", &["--manifest-path", PEERS_MANIFEST, "--all-targets"])
-        .args(&["--", "-D", "warnings"])
-        .run_inherited()
-        .map(to_passed)
-}
-
-fn fuzz() -> Result<Outcome, String> {
-    cargo_command("check", &["--manifest-path", FUZZ_MANIFEST]).run_inherited().map(to_passed)
+fn test() -> Result<String, String> {
+    let (mut suites, _) = build(&EVERYTHING)?;
+    suites.push(Suite::doc_tests());
+    run_all(suites)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(selected: Result<Vec<&Step>, String>) -> Result<Vec<&str>, String> {
-        selected.map(|steps| steps.iter().map(|step| step.name).collect())
+    fn names(tier: Tier, names: &[&str]) -> Result<Vec<&'static str>, String> {
+        select(tier, names).map(|steps| steps.iter().map(|step| step.0).collect())
     }
 
     #[test]
-    fn no_name_means_every_step() {
-        assert_eq!(select(&[]).map(|steps| steps.len()), Ok(STEPS.len()));
+    fn steps_are_selected_by_name_and_keep_the_order_of_the_table() {
+        let (test, all) = (names(Test, &[]).unwrap(), names(All, &[]).unwrap());
+        assert!(all.starts_with(&test) && all.len() == STEPS.len() && test.len() < all.len());
+        assert_eq!(names(Test, &["test", "fmt"]), Ok(vec!["fmt", "test"]));
+        assert_eq!(names(All, &["fuzz"]), Ok(vec!["fuzz"]));
+        let error = names(Test, &["fmt", "clipy"]).unwrap_err();
+        assert_eq!(error, "no step `clipy`: did you mean `clippy`?");
+        let error = names(Test, &["peers"]).unwrap_err();
+        assert_eq!(error, "`peers` is a step of `all`: cargo xtask all peers");
     }
 
     #[test]
-    fn named_steps_keep_the_order_of_the_table() {
-        assert_eq!(names(select(&["test", "fmt"])), Ok(vec!["fmt", "test"]));
-    }
-
-    #[test]
-    fn an_unknown_step_is_an_error_that_lists_all_steps() {
-        let error = names(select(&["fmt", "clipy"])).expect_err("refused");
-        assert!(error.starts_with("no step `clipy`; steps: setup, fmt, clippy"));
+    fn after_a_failure_the_other_rows_run_only_if_wanted() {
+        for (keep_going, expected) in [(false, "failed: b"), (true, "failed: b, d")] {
+            let rows = ["a", "b", "c", "d"].map(|name| {
+                let run = move || {
+                    if "bd".contains(name) { Err(String::new()) } else { Ok(String::new()) }
+                };
+                (name, "", run)
+            });
+            assert_eq!(run_rows(rows.into_iter(), keep_going), Err(expected.to_owned()));
+        }
     }
 }

@@ -67,7 +67,10 @@ fn reject_unknown_top_level_key(config: &Config, key: &str) -> Result<(), Config
     let hint = match nearest(key, TOP_LEVEL_KEYS, 1).first() {
         Some(name) => format!("did you mean `{name}`?"),
         None if config.get::<Vec<BTreeMap<String, IgnoredAny>>>(key).is_ok() => return Ok(()),
-        None => "what a tool reads goes into a section of its own, as [mine]".to_owned(),
+        None => format!(
+            "there are {}; what a tool reads goes into a section of its own, as [mine]",
+            TOP_LEVEL_KEYS.join(", ")
+        ),
     };
     Err(ConfigError::Invalid {
         key: key.to_owned(),

@@ -264,7 +264,12 @@ impl ToolSettings {
                 }
                 let rest = key.strip_prefix(group).and_then(|rest| rest.strip_prefix('.'));
                 let Some((name, setting)) = rest.and_then(|rest| rest.rsplit_once('.')) else {
-                    let message = format!("expected a section: write `{key}.enabled`, for example");
+                    let mut message =
+                        format!("expected a section: write `{key}.enabled`, for example");
+                    if group == "tools" {
+                        message +=
+                            &format!("; outside of sections there are {}", SEARCH_KEYS.join(", "));
+                    }
                     return Err(self.setting_error(key, message));
                 };
                 if !known.contains(&name) {
@@ -285,7 +290,11 @@ impl ToolSettings {
         if SETTING_NAMES.contains(&setting) {
             return Ok(());
         }
-        Err(self.setting_error(key, unknown_name_message("setting", setting, &SETTING_NAMES)))
+        let mut message = unknown_name_message("setting", setting, &SETTING_NAMES);
+        if !message.contains("; ") {
+            message += &format!("; there are {}", SETTING_NAMES.join(", "));
+        }
+        Err(self.setting_error(key, message))
     }
 }
 

@@ -1,0 +1,214 @@
+//! `cargo xtask quick`: format, clippy and the tests of the crates that have changed.
+//!
+//! It compiles nothing that `cargo xtask test` has compiled. Cargo resolves the features of the packages it is asked for, and a
+//! dependency with other features is compiled once more. So the package at the root is always among them: its dependencies and those
+//! of its tests have the features of the whole workspace. Nothing of it is built, because the selected targets are those of the crates.
+
+use std::time::Duration;
+
+use crate::metadata::{Package, ROOT_PACKAGE, packages};
+use crate::process::Program;
+use crate::suites::{EVERYTHING, build, run_all, waiting_lane};
+use crate::{Error, names, steps};
+
+/// What is in no package: the start of its path, and the command that checks it.
+const ELSEWHERE: [(&str, &str); 5] = [
+    ("bridges/", "cargo xtask test bridges"),
+    ("docs/", "cargo xtask test spelling links transcripts reference"),
+    ("fuzz/", "cargo xtask all fuzz"),
+    ("bench/peers/", "cargo xtask all peers"),
+    ("xtask/api-lines/", "cargo xtask test api"),
+];
+
+const LINT_LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// Checks the crates with these names, or those that have changed.
+pub(crate) fn run(names: &[&str]) -> Result<(), Error> {
+    let packages = packages()?;
+    let selected = match names {
+        [] => changed(&packages)?,
+        names => named(&packages, names).map_err(Error::Usage)?,
+    };
+    if selected.is_empty() {
+        println!("no crate has changed; name one: `cargo xtask quick schema`");
+        return Ok(());
+    }
+    let what = selected.iter().map(|package| package.name.as_str()).collect::<Vec<_>>().join(", ");
+    let rows = [("fmt", format as fn(_) -> _), ("test, clippy", test_and_lint)];
+    let selected = selected.as_slice();
+    let rows = rows.into_iter().map(|(name, check)| (name, what.as_str(), move || check(selected)));
+    steps::run_rows(rows, true).map_err(Error::Failed)
+}
+
+fn format(selected: &[&Package]) -> Result<String, String> {
+    let names = selected.iter().flat_map(|package| ["--package", &package.name]);
+    let fmt = Program::cargo("fmt", &names.collect::<Vec<_>>()).args(&["--check"]);
+    fmt.run().map_err(|_| "run `cargo fmt --all`".to_owned())?;
+    Ok("ok".to_owned())
+}
+
+/// Clippy runs beside the tests, once they are built: Cargo does one of these at a time.
+fn test_and_lint(selected: &[&Package]) -> Result<String, String> {
+    let (suites, _) = build(&test_args(selected))?;
+    std::thread::scope(|scope| {
+        let clippy = Program::cargo("clippy", &["--quiet"]).args(&clippy_args(selected));
+        let clippy = clippy.args(&["--", "-D", "warnings"]);
+        let clippy = scope.spawn(|| clippy.capture(LINT_LIMIT));
+        let tested = run_all(suites);
+        let (output, status) = clippy.join().map_err(|_| "clippy was not started")??;
+        print!("{output}");
+        match status.success() {
+            true => tested,
+            false => Err(format!("{}; clippy warns", tested.unwrap_or_else(|counts| counts))),
+        }
+    })
+}
+
+/// The arguments of `cargo test` for these packages. The tests of the root that mostly wait are left to `test`.
+fn test_args<'p>(selected: &[&'p Package]) -> Vec<&'p str> {
+    let is_waiting =
+        |package: &Package, target: &str| waiting_lane(&package.name, target).is_some();
+    arguments(selected, |package, kind, name| kind != "bench" && !is_waiting(package, name))
+}
+
+/// The arguments of `cargo clippy` for these packages. With this profile it checks unit tests, too.
+fn clippy_args<'p>(selected: &[&'p Package]) -> Vec<&'p str> {
+    [vec!["--profile", "test"], arguments(selected, |_, _, _| true)].concat()
+}
+
+fn arguments<'p>(
+    selected: &[&'p Package],
+    is_wanted: impl Fn(&Package, &str, &str) -> bool,
+) -> Vec<&'p str> {
+    let mut args = vec!["--all-features", "--package", ROOT_PACKAGE];
+    for package in selected {
+        args.extend(["--package", &package.name]);
+        let targets = package.targets.iter();
+        for (kind, name) in targets.filter(|(kind, name)| is_wanted(package, kind, name)) {
+            match kind.as_str() {
+                "lib" => args.push("--lib"),
+                "bin" => args.extend(["--bin", name]),
+                "example" => args.extend(["--example", name]),
+                "test" => args.extend(["--test", name]),
+                "bench" => args.extend(["--bench", name]),
+                _ => {}
+            }
+        }
+    }
+    args
+}
+
+/// The packages with these names; `schema` stands for `toolwright-schema`.
+fn named<'p>(packages: &'p [Package], names: &[&str]) -> Result<Vec<&'p Package>, String> {
+    let short = |package: &'p Package| package.name.trim_start_matches("toolwright-");
+    let find = |name: &&str| {
+        let found = packages.iter().find(|it| it.name == **name || short(it) == *name);
+        let names = || packages.iter().map(short).collect::<Vec<_>>();
+        found.ok_or_else(|| names::unknown("crate", name, &names()))
+    };
+    names.iter().map(find).collect()
+}
+
+/// The packages with files that differ from those of the last commit of `main` that this branch has.
+fn changed(packages: &[Package]) -> Result<Vec<&Package>, String> {
+    let base = Program::git(&["merge-base", "HEAD", "main"]).stdout();
+    let base = base.unwrap_or_else(|_| "HEAD".to_owned());
+    let tracked = Program::git(&["diff", "--name-only", base.trim()]).stdout()?;
+    let new = Program::git(&["ls-files", "--others", "--exclude-standard"]).stdout()?;
+    let files: Vec<&str> = tracked.lines().chain(new.lines()).collect();
+    for (start, command) in ELSEWHERE {
+        if files.iter().any(|file| file.starts_with(start)) {
+            println!("{start} has changed: {command}");
+        }
+    }
+    Ok(owners(packages, &files))
+}
+
+/// The packages that these files belong to.
+fn owners<'p>(packages: &'p [Package], files: &[&str]) -> Vec<&'p Package> {
+    let is_code = |file: &&&str| {
+        !file.ends_with(".md") && !ELSEWHERE.iter().any(|(start, _)| file.starts_with(start))
+    };
+    let owner = |file: &&str| {
+        let is_below =
+            |it: &&Package| it.folder.is_empty() || file.starts_with(&format!("{}/", it.folder));
+        packages.iter().filter(is_below).max_by_key(|package| package.folder.len())
+    };
+    let mut owners: Vec<&Package> = files.iter().filter(is_code).filter_map(owner).collect();
+    owners.sort_by_key(|package| &package.name);
+    owners.dedup_by_key(|package| &package.name);
+    owners
+}
+
+/// Fails if `quick` would compile something for a package of which nothing has changed since everything was compiled.
+pub(crate) fn check_reuse() -> Result<String, String> {
+    build(&EVERYTHING)?;
+    let (packages, mut problems) = (packages()?, 0);
+    for package in &packages {
+        let (_, compiled) = build(&test_args(&[package]))?;
+        compiled.iter().for_each(|it| println!("compiled once more for {}: {it}", package.name));
+        problems += compiled.len();
+    }
+    match problems {
+        0 => Ok(format!("{} packages", packages.len())),
+        _ => Err("other features: name them in the dev-dependencies of the root".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workspace() -> [Package; 3] {
+        let targets = |targets: [(&str, &str); 2]| {
+            targets.map(|(kind, name)| (kind.to_owned(), name.to_owned())).to_vec()
+        };
+        [
+            (ROOT_PACKAGE, "", targets([("bin", "toolwright"), ("test", "browser")])),
+            ("toolwright-core", "crates/core", targets([("lib", "c"), ("test", "main")])),
+            ("xtask", "xtask", targets([("bin", "xtask"), ("bench", "b")])),
+        ]
+        .map(|(name, folder, targets)| Package {
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+            targets,
+            ..Package::default()
+        })
+    }
+
+    #[test]
+    fn a_file_belongs_to_the_package_in_the_nearest_folder() {
+        for (file, expected) in [
+            ("crates/core/src/lib.rs", Some("toolwright-core")),
+            ("tests/program/main.rs", Some(ROOT_PACKAGE)),
+            ("xtask/src/main.rs", Some("xtask")),
+            ("crates/core/README.md", None),
+            ("bridges/rig/src/lib.rs", None),
+        ] {
+            let packages = workspace();
+            let owners = owners(&packages, &[file, file]);
+            let names: Vec<&str> = owners.iter().map(|package| package.name.as_str()).collect();
+            assert_eq!(names, expected.into_iter().collect::<Vec<_>>(), "{file}");
+        }
+    }
+
+    #[test]
+    fn short_names_are_known_and_near_ones_suggested() {
+        let packages = workspace();
+        assert_eq!(named(&packages, &["core", "toolwright-core"]).unwrap().len(), 2);
+        let error = named(&packages, &["cor"]).err().unwrap_or_default();
+        assert_eq!(error, "no crate `cor`: did you mean `core`?");
+    }
+
+    #[test]
+    fn the_root_is_asked_for_and_targets_are_those_of_the_crates() {
+        let [root, core, xtask] = workspace();
+        let all = ["--all-features", "--package", ROOT_PACKAGE, "--package"];
+        let args = |package: &Package| test_args(&[package]).split_off(4).join(" ");
+        assert_eq!(test_args(&[&core])[..4], all);
+        assert_eq!(args(&core), "toolwright-core --lib --test main");
+        assert_eq!(args(&root), format!("{ROOT_PACKAGE} --bin toolwright"));
+        assert_eq!(args(&xtask), "xtask --bin xtask");
+        assert!(clippy_args(&[&xtask]).ends_with(&["--bench", "b"]));
+    }
+}

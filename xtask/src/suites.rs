@@ -1,0 +1,260 @@
+//! Builds the tests once, and runs their executables side by side.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::files::write;
+use crate::metadata::{ROOT_PACKAGE, packages, parse, text, to_target};
+use crate::process::{Program, workspace_root};
+use crate::report::Report;
+
+/// All tests of the workspace. Every other step that builds has these features, too.
+pub(crate) const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
+
+/// Tests of the root that mostly wait: for a browser, for nodes, for processes that are killed. Each lane runs beside the others; in
+/// a lane, one executable runs after the other. The other tests of the root have a lane of their own, too. Those of the crates share
+/// one, because they need the processor and start databases.
+const WAITING_LANES: [(&str, &[&str]); 3] = [
+    ("browser", &["browser"]),
+    ("cluster", &["cluster"]),
+    ("processes", &["processes", "crash", "kill", "load"]),
+];
+const DOC_TESTS: &str = "doc tests";
+
+/// These tests show that nothing is lost and nothing happens twice: one failure in a hundred runs is a bug, so none is run again. The
+/// package, its target, and how the names of the tests begin.
+const NEVER_RETRIED: [(&str, &str, &str); 6] = [
+    (ROOT_PACKAGE, "cluster", ""),
+    (ROOT_PACKAGE, "processes", ""),
+    (ROOT_PACKAGE, "crash", ""),
+    (ROOT_PACKAGE, "kill", ""),
+    ("toolwright-chat", "main", "simulation::"),
+    ("toolwright-chat", "simulation", ""),
+];
+
+/// An executable that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
+/// How often the running executables are listed while none ends.
+const NEWS_INTERVAL: Duration = Duration::from_secs(60);
+/// The output of each executable.
+const OUTPUT_FOLDER: &str = "target/test-output";
+
+/// Tests that run in one process; or the doc tests, which `cargo` runs.
+pub(crate) struct Suite {
+    pub(crate) package: String,
+    /// `lib`, the name of an integration test, `bin NAME`, `example NAME`.
+    pub(crate) target: String,
+    executable: String,
+    folder: PathBuf,
+    version: String,
+}
+
+enum Event {
+    Started(String),
+    Finished(Suite, Box<Report>),
+}
+
+/// Builds the tests that `selection` names, with the arguments of `cargo test`; returns them, and what was not compiled before.
+pub(crate) fn build(selection: &[&str]) -> Result<(Vec<Suite>, Vec<String>), String> {
+    let packages = packages()?;
+    let args = ["--no-run", "--message-format=json-render-diagnostics"];
+    let messages = Program::cargo("test", &args).args(selection).stdout()?;
+    let (mut suites, mut compiled) = (Vec::new(), Vec::new());
+    for line in messages.lines() {
+        let message = parse(line)?;
+        if message.get("fresh").is_some_and(|fresh| fresh == false) {
+            compiled.push(text(&message, "package_id").to_owned());
+        }
+        let manifest = text(&message, "manifest_path");
+        let package = packages.iter().find(|it| text(&it.entry, "manifest_path") == manifest);
+        let is_test = message.pointer("/profile/test").is_some_and(|test| test == true);
+        if let (true, Some(package), Some(target)) = (is_test, package, message.get("target"))
+            && !text(&message, "executable").is_empty()
+        {
+            let (kind, name) = to_target(target);
+            suites.push(Suite {
+                package: package.name.clone(),
+                target: match kind.as_str() {
+                    "lib" => kind,
+                    "test" => name,
+                    kind => format!("{kind} {name}"),
+                },
+                executable: text(&message, "executable").to_owned(),
+                folder: workspace_root().join(&package.folder),
+                version: package.version.clone(),
+            });
+        }
+    }
+    Ok((suites, compiled))
+}
+
+/// The lane of tests that mostly wait; `None` for other tests.
+pub(crate) fn waiting_lane(package: &str, target: &str) -> Option<&'static str> {
+    let lane = WAITING_LANES.iter().find(|(_, targets)| targets.contains(&target));
+    lane.filter(|_| package == ROOT_PACKAGE).map(|(lane, _)| *lane)
+}
+
+impl Suite {
+    /// The doc tests of all crates.
+    pub(crate) fn doc_tests() -> Self {
+        Self {
+            package: "workspace".to_owned(),
+            target: DOC_TESTS.to_owned(),
+            executable: "cargo".to_owned(),
+            folder: workspace_root(),
+            version: String::new(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.package, self.target)
+    }
+
+    fn lane(&self) -> &'static str {
+        match waiting_lane(&self.package, &self.target) {
+            Some(lane) => lane,
+            None if self.target == DOC_TESTS => DOC_TESTS,
+            None if self.package == ROOT_PACKAGE => "program",
+            None => "crates",
+        }
+    }
+
+    /// Returns true if a failed test of this name may be run again. Of a doc test, there is no executable.
+    fn may_retry(&self, test: &str) -> bool {
+        let is_own = |(package, target, start): &(&str, &str, &str)| {
+            self.package == *package && self.target == *target && test.starts_with(start)
+        };
+        self.target != DOC_TESTS && !NEVER_RETRIED.iter().any(is_own)
+    }
+
+    /// The tests as a program with the environment that `cargo test` gives it.
+    fn program(&self, args: &[&str]) -> Program {
+        let program = Program::new(&self.executable).folder(&self.folder);
+        if self.target == DOC_TESTS {
+            let doc = ["test", "--locked", "--doc", "--no-fail-fast"];
+            return program.args(&doc).args(&EVERYTHING).args(&["--"]).args(args);
+        }
+        program
+            .args(args)
+            .env("CARGO", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .env("CARGO_MANIFEST_DIR", &self.folder)
+            .env("CARGO_MANIFEST_PATH", self.folder.join("Cargo.toml"))
+            .env("CARGO_PKG_NAME", &self.package)
+            .env("CARGO_PKG_VERSION", &self.version)
+    }
+
+    /// The names of the tests; empty for doc tests.
+    pub(crate) fn list(&self) -> Vec<String> {
+        let list = self.program(&["--list", "--format", "terse"]).stdout().unwrap_or_default();
+        list.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
+    }
+
+    /// Runs the tests that the arguments select, or all.
+    pub(crate) fn run(
+        &self,
+        args: &[&str],
+        environment: &[(&str, &str)],
+        limit: Duration,
+    ) -> Report {
+        let (mut report, start) = (Report::default(), Instant::now());
+        // What a passed test prints has the reason why it was skipped.
+        let program = self.program(&[&["--show-output"], args].concat());
+        let set = |program: Program, (name, value): &(&str, &str)| program.env(name, value);
+        let program = environment.iter().fold(program, set);
+        let ended = program.lines(limit, |line| report.read_line(line));
+        report.seconds = start.elapsed().as_secs_f64();
+        match ended {
+            Ok(status) if status.success() || !report.failed.is_empty() => {}
+            Ok(status) => report.fault = Some(status.to_string()),
+            Err(error) => {
+                let mut running = self.list();
+                running.retain(|test| !report.has_ended(test));
+                report.fault = Some(format!("{error}; without a result: {}", running.join(", ")));
+            }
+        }
+        report
+    }
+}
+
+/// Runs suites, the lanes side by side; prints a line for each one that ends.
+pub(crate) fn run_all(suites: Vec<Suite>) -> Result<String, String> {
+    let mut lanes: BTreeMap<&str, Vec<Suite>> = BTreeMap::new();
+    for suite in suites {
+        lanes.entry(suite.lane()).or_default().push(suite);
+    }
+    let (mut finished, mut running) = (Vec::new(), BTreeMap::new());
+    thread::scope(|scope| {
+        let (sender, events) = mpsc::channel();
+        for suites in lanes.into_values() {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                for suite in suites {
+                    // The receiver outlives the lanes.
+                    let _ = sender.send(Event::Started(suite.name()));
+                    let report = Box::new(suite.run(&[], &[], LIMIT));
+                    let _ = sender.send(Event::Finished(suite, report));
+                }
+            });
+        }
+        drop(sender);
+        loop {
+            match events.recv_timeout(NEWS_INTERVAL) {
+                Ok(Event::Started(name)) => drop(running.insert(name, Instant::now())),
+                Ok(Event::Finished(suite, report)) => {
+                    running.remove(&suite.name());
+                    println!("{}", report.line(&suite.name()));
+                    let file = format!("{OUTPUT_FOLDER}/{}.txt", suite.name().replace(' ', "-"));
+                    // What failed is printed, too.
+                    let _ = write(file, &report.output.join("\n"));
+                    finished.push((suite, report));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let since = |(name, start): (&String, &Instant)| {
+                        format!("{name} {} s", start.elapsed().as_secs())
+                    };
+                    let running: Vec<String> = running.iter().map(since).collect();
+                    println!("   running: {}", running.join(", "));
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+    });
+    conclude(finished)
+}
+
+/// Runs failed tests once more; prints what failed, what was skipped and the counts.
+fn conclude(finished: Vec<(Suite, Box<Report>)>) -> Result<String, String> {
+    let (mut passed, mut skipped, mut faults, mut flaky) = (0, 0, Vec::new(), Vec::new());
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for (suite, report) in finished {
+        let name = suite.name();
+        if report.is_bad() {
+            println!("\n== {name}, all of it in {OUTPUT_FOLDER}:\n{}", report.excerpt());
+        }
+        passed += report.passed - report.skipped.len().min(report.passed);
+        skipped += report.skipped.len() + report.ignored;
+        if report.ignored > 0 {
+            faults.push(format!("{name}: {} tests are ignored: every test runs", report.ignored));
+        }
+        faults.extend(report.fault.map(|fault| format!("{name}: {fault}")));
+        for test in report.failed {
+            if suite.may_retry(&test) && suite.run(&["--exact", &test], &[], LIMIT).passed == 1 {
+                passed += 1;
+                flaky.push(format!("`{test}` of {name} failed, and passed when it was run again"));
+            } else {
+                faults.push(format!("{name}: {test}"));
+            }
+        }
+        report.skipped.into_iter().for_each(|reason| *reasons.entry(reason).or_default() += 1);
+    }
+    println!();
+    reasons.iter().for_each(|(reason, count)| println!("skipped, {count} tests: {reason}"));
+    flaky.iter().for_each(|test| println!("flaky: {test}"));
+    faults.iter().for_each(|fault| println!("failed: {fault}"));
+    let counts = format!("{passed} passed, {} failed, {skipped} skipped", faults.len());
+    println!("{counts}");
+    if faults.is_empty() { Ok(counts) } else { Err(counts) }
+}
