@@ -245,7 +245,7 @@ impl Cluster {
     }
 
     /// Waits for the end of a node that ends by itself.
-    pub(crate) fn wait_for_end(&mut self, n: usize) -> ExitStatus {
+    pub fn wait_for_end(&mut self, n: usize) -> ExitStatus {
         self.nodes[n].process.take().unwrap().child().wait().unwrap()
     }
 
