@@ -14,10 +14,17 @@ pub(crate) struct Package {
     pub(crate) version: String,
     /// From the root of the workspace, as `crates/core`; empty for the package there.
     pub(crate) folder: String,
-    /// The kind and name of each target: `lib`, `bin`, `test`, `example`, `bench` or `custom-build`.
-    pub(crate) targets: Vec<(String, String)>,
+    pub(crate) targets: Vec<Target>,
     /// The entry of `cargo metadata`.
     pub(crate) entry: Value,
+}
+
+pub(crate) struct Target {
+    /// `lib`, `bin`, `test`, `example`, `bench` or `custom-build`.
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    /// `cargo test` runs it.
+    pub(crate) is_tested: bool,
 }
 
 /// The packages of the workspace.
@@ -44,12 +51,14 @@ pub(crate) fn published() -> Result<Vec<Package>, String> {
     Ok(packages()?.into_iter().filter(is_published).collect())
 }
 
-/// The kind and name of a target.
-pub(crate) fn to_target(target: &Value) -> (String, String) {
+pub(crate) fn to_target(target: &Value) -> Target {
     let kind = list(target, "kind").first().and_then(Value::as_str).unwrap_or_default();
-    // A crate of macros is a library, too.
-    let kind = if kind == "proc-macro" { "lib" } else { kind };
-    (kind.to_owned(), text(target, "name").to_owned())
+    Target {
+        // A crate of macros is a library, too.
+        kind: if kind == "proc-macro" { "lib" } else { kind }.to_owned(),
+        name: text(target, "name").to_owned(),
+        is_tested: target.get("test").is_some_and(|test| test == true),
+    }
 }
 
 pub(crate) fn parse(json: &str) -> Result<Value, String> {

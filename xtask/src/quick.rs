@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::metadata::{Package, ROOT_PACKAGE, packages};
+use crate::metadata::{Package, ROOT_PACKAGE, Target, packages};
 use crate::process::Program;
 use crate::suites::{EVERYTHING, build, run_all, waiting_lane};
 use crate::{Error, names, steps};
@@ -49,10 +49,15 @@ fn format(selected: &[&Package]) -> Result<String, String> {
 
 /// Clippy runs beside the tests, once they are built: Cargo does one of these at a time.
 fn test_and_lint(selected: &[&Package]) -> Result<String, String> {
-    let (suites, _) = build(&test_args(selected))?;
+    let programs = arguments(selected, is_program);
+    if programs.contains(&"--example") {
+        Program::cargo("build", &programs).run()?;
+    }
+    let (suites, _) = build(&arguments(selected, is_quick))?;
     std::thread::scope(|scope| {
-        let clippy = Program::cargo("clippy", &["--quiet"]).args(&clippy_args(selected));
-        let clippy = clippy.args(&["--", "-D", "warnings"]);
+        // With this profile, it checks unit tests, too.
+        let clippy = Program::cargo("clippy", &["--quiet", "--profile", "test"]);
+        let clippy = clippy.args(&arguments(selected, |_, _| true)).args(&["--", "-D", "warnings"]);
         let clippy = scope.spawn(|| clippy.capture(LINT_LIMIT));
         let tested = run_all(suites);
         let (output, status) = clippy.join().map_err(|_| "clippy was not started")??;
@@ -64,33 +69,31 @@ fn test_and_lint(selected: &[&Package]) -> Result<String, String> {
     })
 }
 
-/// The arguments of `cargo test` for these packages. The tests of the root that mostly wait are left to `test`.
-fn test_args<'p>(selected: &[&'p Package]) -> Vec<&'p str> {
-    let is_waiting =
-        |package: &Package, target: &str| waiting_lane(&package.name, target).is_some();
-    arguments(selected, |package, kind, name| kind != "bench" && !is_waiting(package, name))
+/// The tests that run. Those of the root that mostly wait are left to `test`.
+fn is_quick(package: &Package, target: &Target) -> bool {
+    target.is_tested && waiting_lane(&package.name, &target.name).is_none()
 }
 
-/// The arguments of `cargo clippy` for these packages. With this profile it checks unit tests, too.
-fn clippy_args<'p>(selected: &[&'p Package]) -> Vec<&'p str> {
-    [vec!["--profile", "test"], arguments(selected, |_, _, _| true)].concat()
+/// The programs that tests start.
+fn is_program(_: &Package, target: &Target) -> bool {
+    target.kind == "example" && !target.is_tested
 }
 
+/// The arguments of Cargo for targets of these packages.
 fn arguments<'p>(
     selected: &[&'p Package],
-    is_wanted: impl Fn(&Package, &str, &str) -> bool,
+    is_wanted: impl Fn(&Package, &Target) -> bool,
 ) -> Vec<&'p str> {
     let mut args = vec!["--all-features", "--package", ROOT_PACKAGE];
     for package in selected {
         args.extend(["--package", &package.name]);
-        let targets = package.targets.iter();
-        for (kind, name) in targets.filter(|(kind, name)| is_wanted(package, kind, name)) {
-            match kind.as_str() {
+        for target in package.targets.iter().filter(|target| is_wanted(package, target)) {
+            match target.kind.as_str() {
                 "lib" => args.push("--lib"),
-                "bin" => args.extend(["--bin", name]),
-                "example" => args.extend(["--example", name]),
-                "test" => args.extend(["--test", name]),
-                "bench" => args.extend(["--bench", name]),
+                "bin" => args.extend(["--bin", &target.name]),
+                "example" => args.extend(["--example", &target.name]),
+                "test" => args.extend(["--test", &target.name]),
+                "bench" => args.extend(["--bench", &target.name]),
                 _ => {}
             }
         }
@@ -145,7 +148,7 @@ pub(crate) fn check_reuse() -> Result<String, String> {
     build(&EVERYTHING)?;
     let (packages, mut problems) = (packages()?, 0);
     for package in &packages {
-        let (_, compiled) = build(&test_args(&[package]))?;
+        let (_, compiled) = build(&arguments(&[package], is_quick))?;
         compiled.iter().for_each(|it| println!("compiled once more for {}: {it}", package.name));
         problems += compiled.len();
     }
@@ -160,18 +163,20 @@ mod tests {
     use super::*;
 
     fn workspace() -> [Package; 3] {
-        let targets = |targets: [(&str, &str); 2]| {
-            targets.map(|(kind, name)| (kind.to_owned(), name.to_owned())).to_vec()
+        let target = |(kind, name): (&str, &str)| Target {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            is_tested: !["example", "bench"].contains(&kind),
         };
         [
-            (ROOT_PACKAGE, "", targets([("bin", "toolwright"), ("test", "browser")])),
-            ("toolwright-core", "crates/core", targets([("lib", "c"), ("test", "main")])),
-            ("xtask", "xtask", targets([("bin", "xtask"), ("bench", "b")])),
+            (ROOT_PACKAGE, "", [("example", "shop"), ("test", "browser")]),
+            ("toolwright-core", "crates/core", [("lib", "c"), ("test", "main")]),
+            ("xtask", "xtask", [("bin", "xtask"), ("bench", "b")]),
         ]
         .map(|(name, folder, targets)| Package {
             name: name.to_owned(),
             folder: folder.to_owned(),
-            targets,
+            targets: targets.map(target).into(),
             ..Package::default()
         })
     }
@@ -203,12 +208,15 @@ mod tests {
     #[test]
     fn the_root_is_asked_for_and_targets_are_those_of_the_crates() {
         let [root, core, xtask] = workspace();
-        let all = ["--all-features", "--package", ROOT_PACKAGE, "--package"];
-        let args = |package: &Package| test_args(&[package]).split_off(4).join(" ");
-        assert_eq!(test_args(&[&core])[..4], all);
-        assert_eq!(args(&core), "toolwright-core --lib --test main");
-        assert_eq!(args(&root), format!("{ROOT_PACKAGE} --bin toolwright"));
-        assert_eq!(args(&xtask), "xtask --bin xtask");
-        assert!(clippy_args(&[&xtask]).ends_with(&["--bench", "b"]));
+        for (package, program, tests) in [
+            (&core, "", "toolwright-core --lib --test main"),
+            (&root, " --example shop", ROOT_PACKAGE),
+            (&xtask, "", "xtask --bin xtask"),
+        ] {
+            let start = format!("--all-features --package {ROOT_PACKAGE} --package ");
+            let programs = arguments(&[package], is_program).join(" ");
+            assert_eq!(programs, format!("{start}{}{program}", package.name));
+            assert_eq!(arguments(&[package], is_quick).join(" "), start + tests);
+        }
     }
 }

@@ -74,13 +74,13 @@ pub(crate) fn build(selection: &[&str]) -> Result<(Vec<Suite>, Vec<String>), Str
         if let (true, Some(package), Some(target)) = (is_test, package, message.get("target"))
             && !text(&message, "executable").is_empty()
         {
-            let (kind, name) = to_target(target);
+            let target = to_target(target);
             suites.push(Suite {
                 package: package.name.clone(),
-                target: match kind.as_str() {
-                    "lib" => kind,
-                    "test" => name,
-                    kind => format!("{kind} {name}"),
+                target: match target.kind.as_str() {
+                    "lib" => target.kind,
+                    "test" => target.name,
+                    kind => format!("{kind} {}", target.name),
                 },
                 executable: text(&message, "executable").to_owned(),
                 folder: workspace_root().join(&package.folder),
