@@ -11,20 +11,23 @@ const TOKEN = "a-token-of-the-test-0123456789";
 const args = ["--token", TOKEN];
 
 /** The program with routes of its own, built beside the command line. */
-const program = join(dirname(process.env.TOOLWRIGHT), "examples", "nested_server");
+const nested = {
+  program: join(dirname(process.env.TOOLWRIGHT), "examples", "test_programs"),
+  env: { TEST_PROGRAM: "nested" },
+  args,
+};
 
 const places = {
-  "nested in another program": async (t) => `${(await startServerFor(t, { program, args })).url}/ai`,
-  "nested in another program as a service": async (t) =>
-    `${(await startServerFor(t, { program, args })).url}/service/ai`,
+  "nested in another program": async (t) => `${(await startServerFor(t, nested)).url}/ai`,
+  "nested in another program as a service": async (t) => `${(await startServerFor(t, nested)).url}/service/ai`,
   "nested as a service, with a slash at the end": async (t) =>
-    `${(await startServerFor(t, { program, args })).url}/service/ai/`,
+    `${(await startServerFor(t, nested)).url}/service/ai/`,
   "behind a proxy that strips the prefix": async (t) => {
     const server = await startServerFor(t, { args });
     return `${await startProxyFor(t, server.port, { strip: true })}/ai`;
   },
   "behind a proxy that keeps the prefix": async (t) => {
-    const server = await startServerFor(t, { program, args });
+    const server = await startServerFor(t, nested);
     return `${await startProxyFor(t, server.port, { strip: false })}/ai`;
   },
 };

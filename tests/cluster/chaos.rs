@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use test_support::api_client::client::{Client, Shared};
+use test_support::api_client::history::{self, CheckTotals};
+use test_support::api_client::journal::Journal;
+use test_support::cluster::LinkFault;
+use test_support::cluster::{BusKind, Cluster, ClusterSettings};
+use test_support::http;
 use toolwright::testing::SeededRng;
 
-use super::client::{Client, Shared};
 use super::faults::{Fault, FaultDriver};
-use super::history::{self, CheckTotals};
-use super::http;
-use super::journal::Journal;
-use super::nodes::{BusKind, Cluster, ClusterSettings};
-use super::services::LinkFault;
 use super::setting;
 use super::subscriber::{Subscriber, SubscriberKind, SubscriberTotals};
 use super::view::View;
@@ -80,7 +80,8 @@ pub(crate) fn check_conversations(
         let random = SeededRng::new(rng.next_u64());
         let address = cluster.address();
         subscribers.push(Subscriber::start(kind, address, &name, random, &reading_ends));
-        let client = Client::new(&shared, name, SeededRng::new(rng.next_u64()), None);
+        let mut choices = SeededRng::new(rng.next_u64());
+        let client = Client::new(&shared, name, move |end| choices.below(end), None);
         let is_over = Arc::clone(&faults_end);
         clients.push(thread::spawn(move || client.run(|| is_over.load(Ordering::Relaxed))));
     }

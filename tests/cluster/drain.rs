@@ -6,10 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-
-use super::history;
-use super::http::{self, Response};
-use super::nodes::{Cluster, ClusterSettings};
+use test_support::api_client::history;
+use test_support::cluster::{Cluster, ClusterSettings};
+use test_support::http::{self, Response};
 
 /// A request that has not begun after this time does not begin.
 const TIMEOUT: Duration = Duration::from_secs(60);

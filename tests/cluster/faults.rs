@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use test_support::cluster::Cluster;
+use test_support::cluster::LinkFault;
 use toolwright::testing::SeededRng;
-
-use super::nodes::Cluster;
-use super::services::LinkFault;
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,23 +119,26 @@ impl FaultDriver {
                 cluster.start_node(n);
             }
             Fault::BusRestart => {
-                cluster.nats.kill();
+                cluster.nats.supervisor.run("crash");
                 let is_used = cluster.uses_nats();
                 if is_used {
                     cluster.wait_until_bus_is(false);
                 }
                 self.wait(2_000);
-                cluster.nats.start_again();
+                cluster.nats.supervisor.run("start");
                 if is_used {
                     cluster.wait_until_bus_is(true);
                 }
             }
             Fault::StoreRestart => {
-                cluster.postgres.run("stop");
+                cluster.postgres.supervisor.run("stop");
                 self.wait(1_000);
-                cluster.postgres.run("start");
+                cluster.postgres.supervisor.run("start");
             }
-            Fault::StoreCrash => cluster.postgres.run("crash"),
+            Fault::StoreCrash => {
+                cluster.postgres.supervisor.run("crash");
+                cluster.postgres.supervisor.run("start");
+            }
             Fault::BusLink(kind) => {
                 cluster.nodes[n].bus.disturb(kind);
                 self.wait(4_000);

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use sqlx::Row as _;
-
-use super::nodes::Cluster;
+use test_support::cluster::Cluster;
 
 /// A lease that does not change for this time does not change any more.
 const CHANGE_TIMEOUT: Duration = Duration::from_secs(60);

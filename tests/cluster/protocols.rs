@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 
-use super::nodes::{Cluster, ClusterSettings, Program};
-use super::real;
+use test_support::cluster::{Cluster, ClusterSettings, Program};
+use test_support::real;
 
 fn packages() -> PathBuf {
     real::root().join("target/real/node/node_modules")

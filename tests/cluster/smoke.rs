@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use test_support::api_client::client::{Acknowledgement, Client, Shared};
+use test_support::api_client::history;
+use test_support::cluster::{BusKind, Cluster, ClusterSettings};
+use test_support::{http, real};
 use toolwright::testing::SeededRng;
-
-use super::client::{Acknowledgement, Client, Shared};
-use super::nodes::{BusKind, Cluster, ClusterSettings};
-use super::{history, http, real};
 
 /// A turn that has not ended after this time does not end.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -31,7 +31,8 @@ fn converse_at_every_node(bus: BusKind) {
     };
     let shared = Arc::new(Shared::of_one_server());
     shared.address.set(Some(cluster.address()));
-    let mut client = Client::new(&shared, "c".to_owned(), SeededRng::new(7), None);
+    let mut rng = SeededRng::new(7);
+    let mut client = Client::new(&shared, "c".to_owned(), move |end| rng.below(end), None);
     for tool in ["greet", "look", "charge", "slow", "greet", "refund"] {
         assert_eq!(client.send_message(tool), Acknowledgement::Accepted);
     }

@@ -8,10 +8,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::http::{self, EventStream};
 use tokio_tungstenite::tungstenite::{self, Message, WebSocket};
 use toolwright::testing::SeededRng;
 
-use super::http::{self, EventStream};
 use super::view::View;
 
 /// How long a subscriber waits for events before it looks whether it should end.
@@ -180,7 +180,7 @@ impl Reader {
         let mut stream = EventStream::open(self.address, &path, self.newest())?;
         stream.set_read_timeout(READ_TIMEOUT)?;
         self.on_connected();
-        self.read_until_closed(|| stream.next())
+        self.read_until_closed(|| stream.next_event())
     }
 
     fn load_snapshot(&mut self) -> io::Result<()> {

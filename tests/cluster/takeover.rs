@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use test_support::api_client::client::{Acknowledgement, Client, Shared};
+use test_support::api_client::history;
+use test_support::cluster::{Cluster, ClusterSettings};
 use toolwright::testing::SeededRng;
 
-use super::client::{Acknowledgement, Client, Shared};
-use super::history;
 use super::leases::{LeaseRow, read_lease, wait_until_taken_over};
-use super::nodes::{Cluster, ClusterSettings};
 
 /// The lease in the test of a killed node, in milliseconds.
 const LEASE_MILLIS: i64 = 3_000;
@@ -19,7 +19,8 @@ async fn start_hanging_turn(
     let cluster = Cluster::start(ClusterSettings { variables, ..ClusterSettings::default() })?;
     let shared = Arc::new(Shared { is_balanced: true, ..Shared::of_one_server() });
     shared.address.set(Some(cluster.address()));
-    let mut client = Client::new(&shared, "c".to_owned(), SeededRng::new(7), None);
+    let mut rng = SeededRng::new(7);
+    let mut client = Client::new(&shared, "c".to_owned(), move |end| rng.below(end), None);
     assert_eq!(client.send_message("hang"), Acknowledgement::Accepted);
     let has_started = |client: &mut Client| {
         let journal = client.export();

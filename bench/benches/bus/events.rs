@@ -8,7 +8,7 @@ use futures::future::join_all;
 use tokio::sync::Semaphore;
 use toolwright_bus::{Bus, Delivery};
 
-use crate::cpu_time;
+use toolwright_bench::cpu_time;
 
 /// The length of an event: a delta of a few words, as JSON.
 pub(crate) const EVENT_BYTES: usize = 200;

@@ -13,20 +13,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use test_support::servers::nats::NatsServer;
+use test_support::servers::postgres::{NO_FSYNC, PostgresServer};
 use tokio::runtime::{Builder, Runtime};
 use toolwright_bench::Table;
 use toolwright_bus::{Bus, InProcessBus};
 
-mod cpu_time;
 mod events;
-#[path = "../../../crates/bus/tests/main"]
-#[allow(dead_code, reason = "the tests need more of it")]
-mod bus_tests {
-    pub(crate) mod servers;
-}
-
-use bus_tests::servers::nats::NatsServer;
-use bus_tests::servers::postgres::PostgresServer;
 use events::{Cluster, RoundResult};
 
 /// The rows take turns for so many rounds; the best round of each counts.
@@ -36,9 +29,9 @@ fn main() {
     let seconds = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(1.0);
     let round = Duration::from_secs_f64(seconds);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let Some(postgres) = PostgresServer::start() else { return };
+    let Some(postgres) = PostgresServer::start(NO_FSYNC) else { return };
     let Some(nats) = NatsServer::start("") else { return };
-    let url = runtime.block_on(postgres.create_database());
+    let url = postgres.url_at(postgres.port, "postgres");
     let in_process = InProcessBus::new();
     let clusters = [
         Cluster::new("in one process", None, [(); 3].map(|()| Arc::new(in_process.node()) as _)),

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use test_support::cluster::{Cluster, ClusterSettings};
+
 use crate::load::{Load, LoadResult};
-use crate::nodes::{Cluster, ClusterSettings};
 use crate::totals::Totals;
 
 /// Rounds with short and with long answers take turns, so many of each.

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use test_support::cluster::Cluster;
+use test_support::http::{self, EventStream};
 
-use crate::http::{self, EventStream};
-use crate::nodes::Cluster;
 use crate::totals::Totals;
 
 /// The conversations at once.
@@ -125,7 +125,7 @@ impl Round<'_> {
             let accepted = http::send(writes, "POST", &format!("{path}/prompt"), &message).unwrap();
             assert_eq!(accepted.status, 202, "{:?}", accepted.body);
             loop {
-                let event = stream.next().unwrap().expect("the node does not end");
+                let event = stream.next_event().unwrap().expect("the node does not end");
                 self.events.fetch_add(1, Ordering::Relaxed);
                 let kind = &event["event"]["type"];
                 assert_ne!(kind, "error", "{event}");

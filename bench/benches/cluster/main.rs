@@ -1,43 +1,28 @@
 //! Turns per second of one, two and three nodes, and the CPU time that a turn and an event cost nodes, bus and database.
 //!
-//! `cargo build --release --example cluster_node && cargo bench -p toolwright-bench --bench cluster -- 5` takes rounds of 5
+//! `cargo build --release --example test_programs && cargo bench -p toolwright-bench --bench cluster -- 5` takes rounds of 5
 //! seconds. All nodes share the cores of this machine, so that CPU times count, and not how many turns there are in a second.
 //!
 //! `-- figures 5` prints only the figures that `scale` takes, as `NAME=VALUE`.
 
 #![allow(
-    dead_code,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise; the tests need more of the cluster"
+    reason = "a benchmark stops at the first surprise"
 )]
 
 use std::time::Duration;
 
+use test_support::cluster::{BusKind, Cluster, ClusterSettings, Program};
 use toolwright_bench::Table;
 
-#[path = "../bus/cpu_time.rs"]
-mod cpu_time;
 mod figures;
-#[path = "../../../tests/support/api_client/http.rs"]
-mod http;
 mod load;
-#[path = "../../../tests/cluster/nodes.rs"]
-mod nodes;
-#[path = "../../../tests/cluster/process.rs"]
-mod process;
-#[path = "../../../tests/support/real.rs"]
-mod real;
-#[path = "../../../crates/store/tests/main/server.rs"]
-mod server;
-#[path = "../../../tests/cluster/services.rs"]
-mod services;
 mod totals;
 
 use load::{Load, LoadResult};
-use nodes::{BusKind, Cluster, ClusterSettings, Program};
 
 /// The rows take turns for so many rounds; the round with the least CPU time per turn counts.
 const ROUNDS: usize = 3;

@@ -4,9 +4,8 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 use sqlx::Row as _;
-
-use crate::cpu_time;
-use crate::nodes::Cluster;
+use test_support::cluster::Cluster;
+use toolwright_bench::cpu_time;
 
 /// Sums since the cluster was started, or between two moments.
 #[derive(Clone, Copy, Default)]
@@ -36,8 +35,8 @@ impl Totals {
         let nodes = (0..cluster.nodes.len()).filter_map(|n| cluster.process_id(n));
         Self {
             node_cpu: nodes.map(cpu_time::of_tree).sum(),
-            store_cpu: cpu_time::of_tree(cluster.postgres.process_id()),
-            nats_cpu: cluster.nats.id().map(cpu_time::of_tree).unwrap_or_default(),
+            store_cpu: cpu_time::of_tree(cluster.postgres.supervisor.process_id()),
+            nats_cpu: cpu_time::of_tree(cluster.nats.supervisor.process_id()),
             transactions,
             writes,
             journal_bytes,

@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use test_support::servers::postgres::PostgresServer;
 use tokio::runtime::{Builder, Runtime};
 use toolwright::chat::{MemoryStore, Store};
 use toolwright_bench::Table;
@@ -17,9 +18,6 @@ use toolwright_bench::Table;
 mod comparisons;
 mod plain_sqlx;
 mod sample_conversation;
-#[path = "../../../crates/store/tests/main/server.rs"]
-#[allow(dead_code, reason = "the tests need more of it")]
-mod server;
 
 use plain_sqlx::PlainSqlx;
 
@@ -37,7 +35,7 @@ fn main() {
     print_tables(&runtime, "SQLite", Some(floor), &sqlite.unwrap());
 
     // The durable default, not the settings of the tests.
-    let Some(server) = server::Server::start(&[]) else {
+    let Some(server) = PostgresServer::start(&[]) else {
         return;
     };
     let url = runtime.block_on(server.create_database());

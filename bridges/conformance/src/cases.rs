@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use test_support::aimock::Aimock;
+use test_support::real;
 use futures::FutureExt as _;
 use serde_json::{Value, json};
 use toolwright::schema::Dialect;
@@ -14,7 +16,7 @@ use toolwright::{
 };
 
 use crate::tools::{CallProbe, bridge, invoker, registry};
-use crate::{CONVERSATION, CallOutcome, Framework, ListedTool, aimock, real};
+use crate::{CONVERSATION, CallOutcome, Framework, ListedTool};
 
 fn names(shown: &[ListedTool]) -> Vec<&str> {
     shown.iter().map(|tool| tool.name.as_str()).collect()
@@ -328,7 +330,7 @@ impl Approver for DenyingApprover {
 
 /// Case: the framework's own agent loop holds the conversation with the sample assistant's tools.
 pub async fn the_agent_loop_answers_the_four_questions<F: Framework>() {
-    let Some(mock) = aimock::Aimock::start() else {
+    let Some(mock) = Aimock::start() else {
         return;
     };
     let called = Arc::new(Mutex::new(Vec::new()));

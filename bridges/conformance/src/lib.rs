@@ -20,11 +20,7 @@ use assistant_tools as _;
 use serde_json::Value;
 use toolwright::{Bridge, BridgeError, Hints, Tool, ToolCall};
 
-#[path = "../../../tests/support/aimock.rs"]
-mod aimock;
 mod cases;
-#[path = "../../../tests/support/real.rs"]
-mod real;
 mod tools;
 
 pub use cases::*;

@@ -63,12 +63,10 @@ pub struct App {
     registry: Result<Registry, RegistryError>,
     setup: AppSetup,
     commands: Vec<AppCommand>,
-    #[cfg(feature = "cli")]
-    command_line: fn(Self) -> ExitCode,
 }
 
 /// The parts of an app, for the command line.
-pub struct AppParts {
+pub(crate) struct AppParts {
     /// The name, version and description.
     pub info: AppInfo,
     /// The tools.
@@ -82,18 +80,9 @@ pub struct AppParts {
 impl App {
     /// Starts an app with every linked tool that is not restricted to an application; `app!` calls it.
     #[doc(hidden)]
-    #[cfg(not(feature = "cli"))]
     pub fn new(info: AppInfo) -> Self {
         let setup = AppSetup::default();
         Self { info, registry: Registry::discover(), setup, commands: Vec::new() }
-    }
-
-    /// Starts an app with every linked tool that is not restricted to an application; `app!` calls it.
-    #[doc(hidden)]
-    #[cfg(feature = "cli")]
-    pub fn new(info: AppInfo, command_line: fn(Self) -> ExitCode) -> Self {
-        let (registry, setup) = (Registry::discover(), AppSetup::default());
-        Self { info, registry, setup, commands: Vec::new(), command_line }
     }
 
     /// Sets the name; default: that of the crate.
@@ -251,7 +240,7 @@ impl App {
     #[cfg(feature = "cli")]
     #[must_use = "return it from `main`, so that errors are seen by scripts"]
     pub fn run(self) -> ExitCode {
-        (self.command_line)(self)
+        crate::cli::run_app(self)
     }
 
     /// Loads the settings, opens state and store, attaches the servers of the settings, and returns the program's parts for a
@@ -273,9 +262,8 @@ impl App {
     }
 
     /// Splits the app, for the command line.
-    #[doc(hidden)]
-    pub fn into_parts(self) -> AppParts {
-        let Self { info, registry, setup, commands, .. } = self;
+    pub(crate) fn into_parts(self) -> AppParts {
+        let Self { info, registry, setup, commands } = self;
         set_program(&info.name, &info.version);
         AppParts { info, registry, setup, commands }
     }

@@ -10,7 +10,7 @@ use crate::running_app::RunningApp;
 pub(crate) type CommandFuture = BoxFuture<'static, Result<(), Box<dyn Error + Send + Sync>>>;
 
 /// A command that the program adds to the command line.
-pub struct AppCommand {
+pub(crate) struct AppCommand {
     /// The name on the command line.
     pub name: String,
     /// The line in `--help`.

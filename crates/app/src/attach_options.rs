@@ -7,7 +7,7 @@ use toolwright_core::SharedState;
 
 /// Whether a program ends after one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum ProgramLifetime {
+pub(crate) enum ProgramLifetime {
     /// One task: each server is tried once.
     OneShot,
     /// Runs until it is stopped: failed connections are retried, and hidden tools return once their change is accepted.
@@ -16,11 +16,11 @@ pub enum ProgramLifetime {
 }
 
 /// Receives the names of the servers that are connecting, and for how long.
-pub type ConnectingFn = dyn Fn(&[String], Duration) + Send + Sync;
+pub(crate) type ConnectingFn = dyn Fn(&[String], Duration) + Send + Sync;
 
 /// Where the pins of attached servers are stored.
 #[derive(Clone, Default)]
-pub enum PinLocation {
+pub(crate) enum PinLocation {
     /// In a file of the project directory: for one node.
     #[default]
     File,
@@ -32,7 +32,7 @@ pub enum PinLocation {
 
 /// How servers are attached.
 #[derive(Clone, Default)]
-pub struct AttachOptions {
+pub(crate) struct AttachOptions {
     /// Where the pins of their definitions are.
     pub pins: PinLocation,
     /// Where the credentials for servers are; `None` for the store of the settings, which is opened when one is needed.
@@ -42,7 +42,6 @@ pub struct AttachOptions {
     /// Whether failed connections are retried.
     pub lifetime: ProgramLifetime,
     /// Answers the questions that servers ask during a call; `None` declines them.
-    #[cfg(feature = "mcp-client")]
     pub elicitor: Option<Arc<dyn toolwright_mcp::ElicitHandler>>,
     /// The command that accepts a changed tool, without its name, for warnings: `shop mcp accept`.
     pub accept_command: String,

@@ -57,16 +57,14 @@ from_errors!(
     toolwright_core::ConfigError,
     toolwright_core::InvokerError,
     toolwright_core::RegistryError,
+    toolwright_mcp::AttachError,
     toolwright_server::ListenError,
     toolwright_server::ServerBuildError,
 );
 
-#[cfg(feature = "mcp-client")]
-from_errors!(toolwright_mcp::AttachError);
-
 /// Returns the messages of an error and its sources, joined by colons; a source that its parent's message already ends with
 /// is left out.
-pub fn error_chain(error: &dyn Error) -> String {
+pub(crate) fn error_chain(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

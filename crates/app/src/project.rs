@@ -6,18 +6,18 @@ use toolwright_core::{Config, ConfigSources, InvokerBuilder};
 
 use crate::error::AppError;
 
-pub mod assistant;
+pub(crate) mod assistant;
 pub(crate) mod cluster;
 pub(crate) mod conversation_store;
-pub mod data_dir;
-pub mod journal_keep;
+pub(crate) mod data_dir;
+pub(crate) mod journal_keep;
 mod known_keys;
-pub mod model_selection;
+pub(crate) mod model_selection;
 pub(crate) mod tool_embeddings;
 
 /// Where the settings come from, beside the environment.
 #[derive(Clone, Debug, Default)]
-pub struct ProjectSources {
+pub(crate) struct ProjectSources {
     /// The settings file; default: `toolwright.toml` in the project directory, if it exists.
     pub config_file: Option<PathBuf>,
     /// The directory that tools work in; default: none, and the settings are those of the current directory.
@@ -30,7 +30,7 @@ pub struct ProjectSources {
 
 /// The project directory and its settings.
 #[derive(Clone)]
-pub struct Project {
+pub(crate) struct Project {
     config: Config,
     project_dir: Option<PathBuf>,
     /// What the settings warn of, such as a variable with an empty value.
@@ -44,7 +44,7 @@ impl Project {
     /// # Errors
     ///
     /// When a file cannot be read, or a setting is unknown or invalid.
-    pub fn load(app_name: &str, sources: ProjectSources) -> Result<Self, AppError> {
+    pub(crate) fn load(app_name: &str, sources: ProjectSources) -> Result<Self, AppError> {
         let project_dir = match sources.project_dir {
             None => None,
             Some(directory) => Some(directory.canonicalize().map_err(|error| {
@@ -71,23 +71,22 @@ impl Project {
     }
 
     /// The project directory, by default `.`.
-    pub fn project_dir_or_current(&self) -> PathBuf {
+    pub(crate) fn project_dir_or_current(&self) -> PathBuf {
         self.project_dir.clone().unwrap_or_else(|| ".".into())
     }
 
     /// The name of the program, as its folders have it.
-    #[cfg(feature = "mcp-client")]
     pub(crate) fn program_name(&self) -> &str {
         &self.data_folder
     }
 
     /// The settings.
-    pub fn config(&self) -> &Config {
+    pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
     /// The path of a file in the program's folder of the user's data directory; `None` if there is no such directory.
-    pub fn data_file(&self, file: &str) -> Option<PathBuf> {
+    pub(crate) fn data_file(&self, file: &str) -> Option<PathBuf> {
         data_dir::data_file(&self.data_folder, file)
     }
 

@@ -30,7 +30,7 @@ mod project_credentials;
 mod project_pins;
 
 use connector::{ConnectionState, ServerConnector};
-pub use logins::ServerLogin;
+pub(crate) use logins::ServerLogin;
 use personal::PersonalServers;
 use project_credentials::ProjectCredentials;
 
@@ -55,7 +55,7 @@ fn configured_servers(config: &Config, hosted: bool) -> Result<Vec<RemoteServer>
 }
 
 /// The attached servers of a program, each with its connection state.
-pub struct RemoteServers {
+pub(crate) struct RemoteServers {
     connector: Arc<ServerConnector>,
     options: AttachOptions,
     tasks: Mutex<JoinSet<()>>,
@@ -64,14 +64,18 @@ pub struct RemoteServers {
 
 impl RemoteServers {
     /// Without servers; their tools will be added to `registry`, and pinned where the options name.
-    pub fn new(registry: &Registry, project: &Project, options: AttachOptions) -> Self {
+    pub(crate) fn new(registry: &Registry, project: &Project, options: AttachOptions) -> Self {
         let pins = project_pins::project_pins(project, &options);
         let credentials = Arc::new(ProjectCredentials::new(project, &options));
         Self::with_stores(registry, pins, credentials, options)
     }
 
     /// Without servers; their tools will be added to `registry`, and pinned in `pins`.
-    pub fn with_pins(registry: &Registry, pins: Arc<dyn PinStore>, options: AttachOptions) -> Self {
+    pub(crate) fn with_pins(
+        registry: &Registry,
+        pins: Arc<dyn PinStore>,
+        options: AttachOptions,
+    ) -> Self {
         Self::with_stores(registry, pins, Arc::default(), options)
     }
 
@@ -88,7 +92,7 @@ impl RemoteServers {
     }
 
     /// Attaches the servers of the settings, except those that the vendor of the model attaches.
-    pub async fn attach_configured(
+    pub(crate) async fn attach_configured(
         &self,
         config: &Config,
         model: &dyn Model,
@@ -100,13 +104,13 @@ impl RemoteServers {
     }
 
     /// Attaches the servers of the settings.
-    pub async fn attach_all(&self, config: &Config) -> Result<(), AppError> {
+    pub(crate) async fn attach_all(&self, config: &Config) -> Result<(), AppError> {
         self.attach(configured_servers(config, false)?).await;
         Ok(())
     }
 
     /// Attaches servers concurrently, except those whose name is already known.
-    pub async fn attach(&self, configured: Vec<RemoteServer>) {
+    pub(crate) async fn attach(&self, configured: Vec<RemoteServer>) {
         let first = self.connector.names().len();
         for server in configured {
             let Some(index) = self.connector.add_connecting(&server) else {
@@ -158,12 +162,12 @@ impl RemoteServers {
     }
 
     /// The servers that every person connects to on their own; `None` if there are none.
-    pub fn personal_connections(&self) -> Option<Arc<dyn PersonalConnections>> {
+    pub(crate) fn personal_connections(&self) -> Option<Arc<dyn PersonalConnections>> {
         (!self.personal.is_empty()).then(|| Arc::clone(&self.personal) as _)
     }
 
     /// Registers the names of the servers of the settings without connecting to them.
-    pub fn skip_all(&self, config: &Config) -> Result<(), AppError> {
+    pub(crate) fn skip_all(&self, config: &Config) -> Result<(), AppError> {
         for server in configured_servers(config, false)? {
             if let Some(index) = self.connector.add_connecting(&server) {
                 self.connector.set_state(index, ConnectionState::Skipped);
@@ -173,12 +177,12 @@ impl RemoteServers {
     }
 
     /// Returns true if this program attaches the server that the vendor could attach too; then the vendor must not.
-    pub fn is_attached_locally(&self, tool: &HostedTool) -> bool {
+    pub(crate) fn is_attached_locally(&self, tool: &HostedTool) -> bool {
         matches!(tool, HostedTool::Mcp(group) if self.connector.names().contains(&group.name))
     }
 
     /// The names of the servers that could not be attached.
-    pub fn unavailable(&self) -> Vec<String> {
+    pub(crate) fn unavailable(&self) -> Vec<String> {
         let missing = self.connector.map_states(|name, state| match state {
             ConnectionState::Connecting | ConnectionState::Failed(_) => Some(name.to_owned()),
             ConnectionState::Attached(_) | ConnectionState::Skipped => None,
@@ -187,7 +191,12 @@ impl RemoteServers {
     }
 
     /// The error for an unknown tool or prompt: a usage error, unless it may belong to a server that could not be attached.
-    pub fn unknown_name_error(&self, kind: &str, name: &str, nearest: Option<&str>) -> AppError {
+    pub(crate) fn unknown_name_error(
+        &self,
+        kind: &str,
+        name: &str,
+        nearest: Option<&str>,
+    ) -> AppError {
         let message = unknown_name_message(kind, name, nearest);
         match &self.unavailable()[..] {
             [] => AppError::usage(message),
@@ -199,23 +208,23 @@ impl RemoteServers {
     }
 
     /// Warnings about failed connections and hidden tools, not sanitized.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         self.connector.warnings()
     }
 
     /// A function that returns the current warnings, not sanitized.
-    pub fn warnings_fn(&self) -> impl Fn() -> Vec<String> + Send + Sync + use<> {
+    pub(crate) fn warnings_fn(&self) -> impl Fn() -> Vec<String> + Send + Sync + use<> {
         let connector = Arc::clone(&self.connector);
         move || connector.warnings()
     }
 
     /// Sets the handler of later warnings; the default prints them to stderr.
-    pub fn set_warning_handler(&self, handler: impl Fn(&str) + Send + Sync + 'static) {
+    pub(crate) fn set_warning_handler(&self, handler: impl Fn(&str) + Send + Sync + 'static) {
         self.connector.set_warning_handler(Arc::new(handler));
     }
 
     /// The status of each server in the order of the settings; `Err` is the reason why it is not attached.
-    pub fn statuses(&self) -> Vec<Result<AttachmentStatus, String>> {
+    pub(crate) fn statuses(&self) -> Vec<Result<AttachmentStatus, String>> {
         self.connector.map_states(|name, state| match state {
             ConnectionState::Attached(server) => Ok(server.status()),
             ConnectionState::Failed(reason) => Err(reason.clone()),
@@ -226,7 +235,7 @@ impl RemoteServers {
     }
 
     /// The tool definitions of the attached servers, as they were received.
-    pub fn raw_definitions(&self) -> Vec<Value> {
+    pub(crate) fn raw_definitions(&self) -> Vec<Value> {
         let definitions = self.connector.map_states(|_, state| match state {
             ConnectionState::Attached(server) => server.raw_definitions(),
             _ => Vec::new(),
@@ -235,12 +244,15 @@ impl RemoteServers {
     }
 
     /// Returns the definitions of a server that had changed when a program last saw them, each with the parts that differ.
-    pub async fn drifted(&self, server: &str) -> Result<Vec<(String, Vec<String>)>, PinError> {
+    pub(crate) async fn drifted(
+        &self,
+        server: &str,
+    ) -> Result<Vec<(String, Vec<String>)>, PinError> {
         self.connector.pins().drifted(server).await
     }
 
     /// Accepts the changed definition of a tool or prompt, by its name here or at its server; returns the name of the server.
-    pub async fn accept_change(&self, name: &str) -> Result<String, AppError> {
+    pub(crate) async fn accept_change(&self, name: &str) -> Result<String, AppError> {
         let (mut by_local_name, mut by_remote_name) = (Vec::new(), Vec::new());
         for status in self.statuses().into_iter().flatten() {
             let mut hidden = status.items.into_iter();
@@ -286,7 +298,7 @@ impl RemoteServers {
     }
 
     /// Builds an invoker. Settings for a tool that is missing only because its server is unavailable are not an error.
-    pub fn build_invoker(
+    pub(crate) fn build_invoker(
         &self,
         project: &Project,
         setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
@@ -319,7 +331,7 @@ impl RemoteServers {
     }
 
     /// Disconnects all servers and stops the retries.
-    pub async fn detach(&self) {
+    pub(crate) async fn detach(&self) {
         let mut tasks = std::mem::take(&mut *lock(&self.tasks));
         tasks.shutdown().await;
         self.personal.close_all().await;

@@ -27,7 +27,7 @@ use crate::running_app::RunningApp;
 
 /// Everything that a program sets beside its tools.
 #[derive(Default)]
-pub struct AppSetup {
+pub(crate) struct AppSetup {
     /// Where settings come from.
     pub sources: ProjectSources,
     /// The parts of the server.
@@ -48,7 +48,7 @@ pub struct AppSetup {
 
 /// What an invoker does about state.
 #[derive(Clone, Copy, PartialEq)]
-pub enum StateMode {
+pub(crate) enum StateMode {
     /// It is opened: tools can be called.
     Open,
     /// It is not opened: tools can only be listed and checked.
@@ -57,7 +57,7 @@ pub enum StateMode {
 
 impl AppSetup {
     /// Selects the model: the one that the settings name, else that of the code, else by the keys that are set.
-    pub async fn select_model(&self, config: &Config) -> Result<SelectedModel, AppError> {
+    pub(crate) async fn select_model(&self, config: &Config) -> Result<SelectedModel, AppError> {
         match (&self.model, config.origin("model")) {
             (Some(model), None) => {
                 let reason = "chosen by the program; --model chooses another".to_owned();
@@ -68,7 +68,7 @@ impl AppSetup {
     }
 
     /// Opens the store: the one that the settings name, else that of the code, else the default.
-    pub async fn open_store(
+    pub(crate) async fn open_store(
         &self,
         project: &Project,
         default_store: DefaultStore,
@@ -80,7 +80,7 @@ impl AppSetup {
     }
 
     /// Returns where the pins of attached servers are: where all nodes read them if there may be several, else in a file.
-    pub fn pin_location(&self, project: &Project) -> Result<PinLocation, AppError> {
+    pub(crate) fn pin_location(&self, project: &Project) -> Result<PinLocation, AppError> {
         let config = project.config();
         let has_bus = self.bus.is_some() || config.origin("cluster.bus").is_some();
         Ok(match (postgres_url(project)?, &self.store) {
@@ -93,14 +93,14 @@ impl AppSetup {
     }
 
     /// Returns the shared state of the program's own store, if the settings name no other.
-    pub fn own_shared_state(&self, project: &Project) -> Option<Arc<dyn SharedState>> {
+    pub(crate) fn own_shared_state(&self, project: &Project) -> Option<Arc<dyn SharedState>> {
         let own = self.store.as_ref().filter(|_| project.config().origin("store").is_none());
         own.map(|store| store.shared_state())
     }
 
     /// Returns the embeddings that the settings name, with their vectors in the store. A store that cannot be opened is a warning:
     /// the vectors are then made again by each process.
-    pub async fn tool_embeddings(
+    pub(crate) async fn tool_embeddings(
         &self,
         project: &Project,
     ) -> Result<Option<ToolEmbeddings>, AppError> {
@@ -122,7 +122,7 @@ impl AppSetup {
     }
 
     /// Builds the invoker of the program's tools and those of the attached servers.
-    pub async fn build_invoker(
+    pub(crate) async fn build_invoker(
         &mut self,
         project: &Project,
         servers: &RemoteServers,
@@ -146,7 +146,7 @@ impl AppSetup {
     }
 
     /// Adds a change of the invoker, after those of the program.
-    pub fn configure_invoker(
+    pub(crate) fn configure_invoker(
         &mut self,
         change: impl FnOnce(InvokerBuilder) -> InvokerBuilder + Send + 'static,
     ) {
@@ -154,7 +154,7 @@ impl AppSetup {
     }
 
     /// Adds a change of the server, after those of the program.
-    pub fn configure_server(
+    pub(crate) fn configure_server(
         &mut self,
         change: impl FnOnce(ServerBuilder) -> ServerBuilder + Send + 'static,
     ) {
@@ -162,17 +162,17 @@ impl AppSetup {
     }
 
     /// Requires approval of every call of every chat.
-    pub fn ask_before_each_call(&mut self) {
+    pub(crate) fn ask_before_each_call(&mut self) {
         self.configure_chat.push(Arc::new(ChatBuilder::ask_before_each_call));
     }
 
     /// Applies the program's changes to a chat.
-    pub fn configure_chat(&self, chat: ChatBuilder) -> ChatBuilder {
+    pub(crate) fn configure_chat(&self, chat: ChatBuilder) -> ChatBuilder {
         self.configure_chat.iter().fold(chat, |chat, change| change(chat))
     }
 
     /// Attaches the servers of the settings, opens state and store, and builds server and chat.
-    pub async fn start(
+    pub(crate) async fn start(
         mut self,
         info: AppInfo,
         registry: Registry,

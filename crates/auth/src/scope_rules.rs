@@ -101,7 +101,7 @@ impl ScopeRules {
     }
 
     /// Returns the scopes that have a rule or are required, for the metadata document.
-    #[cfg(feature = "oauth")]
+    #[cfg(feature = "http")]
     pub(crate) fn supported_scopes(&self) -> BTreeSet<&str> {
         let granting = self.by_scope.iter().map(|(scope, _)| scope);
         granting.chain(&self.required_scopes).map(String::as_str).collect()

@@ -7,14 +7,14 @@ use tokio::time::Instant;
 
 use crate::bus::MAX_MESSAGE_BYTES;
 use crate::channel_key::ChannelKey;
-use crate::envelope::{Header, Kind, NodeId, is_of_other_version, unescape};
+use crate::envelope::{Header, Kind, NodeId, unescape};
 use crate::subscription::Delivery;
 
 /// How long a message waits for its next part.
 pub(crate) const PART_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often envelopes of another version are a gap at most: each gap has subscribers read the journal.
-const UNREADABLE_INTERVAL: Duration = Duration::from_secs(1);
+/// How often refused messages are a gap at most: each gap has subscribers read the journal.
+const REFUSAL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The maximum number of nodes whose newest messages are known; each process has a name of its own.
 const MAX_NODES: usize = 4096;
@@ -25,8 +25,8 @@ const MAX_NODES: usize = 4096;
 pub(crate) struct Assembler {
     partial: HashMap<NodeId, PartialMessage>,
     newest: HashMap<Box<str>, Newest>,
-    /// When an envelope of another version was last a gap.
-    last_unreadable: Option<Instant>,
+    /// When a refused message was last a gap.
+    last_refusal: Option<Instant>,
 }
 
 /// The newest message of a node.
@@ -84,17 +84,14 @@ impl Assembler {
         Order::Next
     }
 
-    /// Takes a text that is no envelope of this version; returns true if its message is a gap.
+    /// Notes that a message was refused; returns true if it is a gap.
     ///
     /// Not every one of them is: the reader notices by itself, a little later, that the last ones are missing.
-    pub(crate) fn accept_unreadable(&mut self, envelope: &str) -> bool {
-        let is_recent = |at: Instant| at.elapsed() < UNREADABLE_INTERVAL;
-        if !is_of_other_version(envelope) || self.last_unreadable.is_some_and(is_recent) {
-            tracing::debug!("a message of another program or version is ignored");
+    pub(crate) fn refuse(&mut self) -> bool {
+        if self.last_refusal.is_some_and(|at| at.elapsed() < REFUSAL_INTERVAL) {
             return false;
         }
-        tracing::debug!("a node of another version has sent a message");
-        self.last_unreadable = Some(Instant::now());
+        self.last_refusal = Some(Instant::now());
         self.clear();
         true
     }
@@ -201,7 +198,7 @@ mod tests {
     }
 
     fn accept(assembler: &mut Assembler, envelope: &str) -> Assembled {
-        let (header, text) = parse(envelope).unwrap_or_else(|| panic!("{envelope}"));
+        let (header, text) = parse(envelope).unwrap_or_else(|_| panic!("{envelope}"));
         assembler.accept(&header, text)
     }
 

@@ -54,6 +54,13 @@ impl<B: Bus + ?Sized> Bus for Arc<B> {
     }
 }
 
+/// The number of the protocol between nodes: of the messages that they send each other, and of what they read of each other in
+/// the shared state.
+///
+/// Every change of either raises it. Nodes of different numbers do not work together: a node refuses the messages of another
+/// number, and does not start beside nodes that have one.
+pub const NODE_PROTOCOL: u32 = 1;
+
 /// The size of a message that a bus carries at most; a larger one is dropped, and its subscriptions receive a gap.
 pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
@@ -67,6 +74,8 @@ pub struct BusStatus {
     pub queued: usize,
     /// The number of messages that were dropped since the start: published while the bus was away or too slow, or too large.
     pub dropped: u64,
+    /// The number of messages that were refused since the start: their node has another [`NODE_PROTOCOL`].
+    pub refused: u64,
 }
 
 impl BusStatus {

@@ -1,6 +1,7 @@
 //! The envelope of a message on the wire: the node, the channel and the message, in parts if the message is long.
 //!
-//! An envelope is text: `1 NODE CHANNEL MESSAGE PREVIOUS KIND`, a line feed, and the message or a part of it.
+//! An envelope is text: `PROTOCOL NODE CHANNEL MESSAGE PREVIOUS KIND`, a line feed, and the message or a part of it. The first
+//! two fields are the same in every protocol.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use std::fmt;
 
 use data_encoding::BASE64URL_NOPAD;
 
-use crate::bus::BusError;
+use crate::bus::{BusError, NODE_PROTOCOL};
 use crate::channel_key::ChannelKey;
 
 /// The bytes of the longest header.
@@ -72,7 +73,7 @@ pub(crate) struct Header<'a> {
 impl fmt::Display for Header<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { node, key, message, previous, kind } = self;
-        write!(f, "1 {node} {key} {message} {previous} ")?;
+        write!(f, "{NODE_PROTOCOL} {node} {key} {message} {previous} ")?;
         match kind {
             Kind::Message { escaped: false } => f.write_str("m"),
             Kind::Message { escaped: true } => f.write_str("M"),
@@ -84,25 +85,40 @@ impl fmt::Display for Header<'_> {
     }
 }
 
-/// Parses an envelope; `None` if it is none of this version.
-pub(crate) fn parse(envelope: &str) -> Option<(Header<'_>, &str)> {
-    let (header, text) = envelope.split_once('\n')?;
-    let mut fields = header.split(' ');
-    if fields.next()? != "1" {
-        return None;
+/// Why a text is no envelope of this protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unreadable<'a> {
+    /// A node with another protocol has sent it.
+    OtherProtocol { protocol: u32, node: &'a str },
+    /// Another program has sent it.
+    Foreign,
+}
+
+/// Parses an envelope.
+pub(crate) fn parse(envelope: &str) -> Result<(Header<'_>, &str), Unreadable<'_>> {
+    let (header, text) = envelope.split_once('\n').ok_or(Unreadable::Foreign)?;
+    let protocol_and_rest = header.split_once(' ');
+    let (protocol, rest) = protocol_and_rest.ok_or(Unreadable::Foreign)?;
+    match protocol.parse() {
+        Ok(NODE_PROTOCOL) => {
+            let header = parse_fields(rest).ok_or(Unreadable::Foreign)?;
+            Ok((header, text))
+        }
+        Ok(protocol) => {
+            let node = rest.split(' ').next().unwrap_or_default();
+            Err(Unreadable::OtherProtocol { protocol, node })
+        }
+        Err(_) => Err(Unreadable::Foreign),
     }
+}
+
+/// Parses what follows the number of the protocol.
+fn parse_fields(fields: &str) -> Option<Header<'_>> {
+    let mut fields = fields.split(' ');
     let (node, key) = (fields.next()?, ChannelKey::parse(fields.next()?)?);
     let (message, previous) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     let kind = parse_kind(fields.next()?)?;
-    // A later version may add fields.
-    Some((Header { node, key, message, previous, kind }, text))
-}
-
-/// Returns true if a text is an envelope of another version, whose message is lost for this one.
-pub(crate) fn is_of_other_version(envelope: &str) -> bool {
-    let header = envelope.split_once('\n').map(|(header, _)| header);
-    let version = header.and_then(|header| header.split_once(' ')).map(|(version, _)| version);
-    version.is_some_and(|version| version != "1" && version.parse::<u16>().is_ok())
+    fields.next().is_none().then_some(Header { node, key, message, previous, kind })
 }
 
 fn parse_kind(text: &str) -> Option<Kind> {
@@ -245,18 +261,24 @@ mod tests {
             let header = Header { node, key, message: u64::MAX, previous: u64::MAX, kind };
             let text = format!("{header}\nfirst\nsecond");
             assert!(text.len() - "\nfirst\nsecond".len() < MAX_HEADER_BYTES, "{text}");
-            assert_eq!(parse(&text), Some((header, "first\nsecond")));
+            assert_eq!(parse(&text), Ok((header, "first\nsecond")));
         }
     }
 
     #[test]
-    fn what_is_no_envelope_is_none() {
+    fn what_no_node_has_sent_is_foreign() {
         let key = ChannelKey::of("room");
         let wrong = [
             String::new(),
             "hello".to_owned(),
+            "hello\n".to_owned(),
+            "2\n".to_owned(),
+            "2 node".to_owned(),
+            "-2 node\n".to_owned(),
+            "two nodes\n".to_owned(),
+            "1 node\n".to_owned(),
             format!("1 node {key} 1 0 m"),
-            format!("2 node {key} 1 0 m\n"),
+            format!("1 node {key} 1 0 m more\n"),
             "1 node key 1 0 m\n".to_owned(),
             format!("1 node {key} -1 0 m\n"),
             format!("1 node {key} 1 -1 m\n"),
@@ -269,18 +291,21 @@ mod tests {
             format!("1 node {key} 1 0 \u{e9}\n"),
         ];
         for envelope in wrong {
-            assert_eq!(parse(&envelope), None, "{envelope:?}");
+            assert_eq!(parse(&envelope), Err(Unreadable::Foreign), "{envelope:?}");
         }
     }
 
     #[test]
-    fn an_envelope_of_another_version_is_recognised() {
-        for envelope in ["2 and more\n", "0 \nx", "17 node\ntext"] {
-            assert!(is_of_other_version(envelope), "{envelope:?}");
-            assert_eq!(parse(envelope), None);
-        }
-        for other in ["", "hello\n", "2\n", "2 node", "-2 node\n", "two nodes\n", "1 node\n"] {
-            assert!(!is_of_other_version(other), "{other:?}");
+    fn an_envelope_of_another_protocol_names_it_and_its_node() {
+        let key = ChannelKey::of("room");
+        for (envelope, protocol, node) in [
+            (&*format!("2 node {key} 1 0 m\n"), 2, "node"),
+            ("2 a and more\n", 2, "a"),
+            ("0 \nx", 0, ""),
+            ("17 node\ntext", 17, "node"),
+        ] {
+            let expected = Unreadable::OtherProtocol { protocol, node };
+            assert_eq!(parse(envelope), Err(expected), "{envelope:?}");
         }
     }
 
@@ -290,7 +315,7 @@ mod tests {
         for max_bytes in [MAX_HEADER_BYTES + MIN_PART_BYTES, 200, 1000, 7900] {
             let envelopes = envelopes(&text, max_bytes);
             assert!(envelopes.iter().all(|envelope| envelope.len() <= max_bytes));
-            let parts = envelopes.iter().filter_map(|envelope| parse(envelope));
+            let parts = envelopes.iter().filter_map(|envelope| parse(envelope).ok());
             let parts: String = parts.map(|(_, part)| part).collect();
             assert_eq!(parts, text);
         }
@@ -304,7 +329,8 @@ mod tests {
         for text in ["\0", "a\0b\\0\\\\\0\\", "\\\0\0"] {
             let envelopes = envelopes(text, 1000);
             assert!(envelopes.iter().all(|envelope| !envelope.contains('\0')));
-            let parsed: Vec<_> = envelopes.iter().filter_map(|envelope| parse(envelope)).collect();
+            let parsed: Vec<_> =
+                envelopes.iter().filter_map(|envelope| parse(envelope).ok()).collect();
             let [(header, escaped)] = parsed.as_slice() else { panic!("{parsed:?}") };
             assert_eq!(header.kind, Kind::Message { escaped: true });
             assert_eq!(unescape(escaped), text);

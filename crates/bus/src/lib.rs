@@ -22,11 +22,13 @@ mod open;
 mod outbox;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "_network")]
+mod refused_nodes;
 mod subscription;
 #[cfg(feature = "postgres")]
 mod subscription_table;
 
-pub use bus::{Bus, BusError, BusFuture, BusStatus, MAX_MESSAGE_BYTES};
+pub use bus::{Bus, BusError, BusFuture, BusStatus, MAX_MESSAGE_BYTES, NODE_PROTOCOL};
 pub use in_process::InProcessBus;
 #[cfg(feature = "nats")]
 pub use nats::NatsBus;

@@ -14,6 +14,7 @@ use crate::channel_key::ChannelKey;
 use crate::connection_status::ConnectionStatus;
 use crate::envelope::NodeId;
 use crate::outbox::Outbox;
+use crate::refused_nodes::RefusedNodes;
 use crate::subscription::Subscription;
 
 mod address;
@@ -51,6 +52,7 @@ pub struct NatsBus {
     link: Link,
     status: Arc<ConnectionStatus>,
     node: NodeId,
+    refused: Arc<RefusedNodes>,
     supervisor: AbortHandle,
 }
 
@@ -90,7 +92,7 @@ impl NatsBus {
         tokio::spawn(publisher.run(node.clone()));
         let supervisor = tokio::spawn(supervisor.run()).abort_handle();
         status.wait_for_first_attempt().await;
-        Ok(Self { outbox, link, status, node, supervisor })
+        Ok(Self { outbox, link, status, node, refused: Arc::default(), supervisor })
     }
 }
 
@@ -109,6 +111,7 @@ impl Bus for NatsBus {
                 node: self.node.clone(),
                 key: ChannelKey::of(channel),
                 sender,
+                refused: Arc::clone(&self.refused),
             };
             tokio::spawn(subscriber.run(confirm, dropped));
             if self.link.is_connected() {
@@ -128,7 +131,7 @@ impl Bus for NatsBus {
     }
 
     fn status(&self) -> BusStatus {
-        self.outbox.status(self.status.error())
+        BusStatus { refused: self.refused.count(), ..self.outbox.status(self.status.error()) }
     }
 }
 

@@ -159,7 +159,7 @@ impl Outbox {
     /// The state of the bus with this queue.
     pub(crate) fn status(&self, error: Option<String>) -> BusStatus {
         let state = self.state();
-        BusStatus { error, queued: state.queue.len(), dropped: state.dropped }
+        BusStatus { error, queued: state.queue.len(), dropped: state.dropped, refused: 0 }
     }
 }
 

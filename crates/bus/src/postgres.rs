@@ -14,6 +14,7 @@ use crate::channel_key::ChannelKey;
 use crate::connection_status::ConnectionStatus;
 use crate::envelope::NodeId;
 use crate::outbox::Outbox;
+use crate::refused_nodes::RefusedNodes;
 use crate::subscription::Subscription;
 use crate::subscription_table::SubscriptionTable;
 
@@ -44,6 +45,7 @@ use publisher::Publisher;
 pub struct PostgresBus {
     outbox: Arc<Outbox>,
     subscriptions: Arc<SubscriptionTable>,
+    refused: Arc<RefusedNodes>,
     listening: Arc<ConnectionStatus>,
     publishing: Arc<ConnectionStatus>,
     listener: AbortHandle,
@@ -63,12 +65,14 @@ impl PostgresBus {
         let node = NodeId::random()?;
         let outbox = Arc::<Outbox>::default();
         let subscriptions = Arc::<SubscriptionTable>::default();
+        let refused = Arc::<RefusedNodes>::default();
         let status = || Arc::new(ConnectionStatus::new(database.label()));
         let (listening, publishing) = (status(), status());
         let listener = Listener {
             database: database.clone(),
             node: node.clone(),
             subscriptions: Arc::clone(&subscriptions),
+            refused: Arc::clone(&refused),
             status: Arc::clone(&listening),
         };
         let publisher =
@@ -77,7 +81,7 @@ impl PostgresBus {
         // Not aborted with the bus: it sends what is queued first.
         tokio::spawn(publisher.run(node));
         tokio::join!(listening.wait_for_first_attempt(), publishing.wait_for_first_attempt());
-        Ok(Self { outbox, subscriptions, listening, publishing, listener })
+        Ok(Self { outbox, subscriptions, refused, listening, publishing, listener })
     }
 }
 
@@ -97,7 +101,8 @@ impl Bus for PostgresBus {
     }
 
     fn status(&self) -> BusStatus {
-        self.outbox.status(self.listening.error().or_else(|| self.publishing.error()))
+        let error = self.listening.error().or_else(|| self.publishing.error());
+        BusStatus { refused: self.refused.count(), ..self.outbox.status(error) }
     }
 }
 

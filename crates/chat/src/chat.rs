@@ -176,12 +176,6 @@ impl Chat {
         TurnRequest::new(self.clone())
     }
 
-    /// The former name of [`message`](Self::message).
-    #[deprecated(note = "renamed to `message`: a prompt is a template")]
-    pub fn prompt(&self) -> TurnRequest {
-        self.message()
-    }
-
     /// Resumes a conversation whose turn waits for approvals.
     ///
     /// Each response carries the token of its [`PendingApproval`](crate::PendingApproval). One that was changed, used before,

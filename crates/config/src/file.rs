@@ -10,7 +10,6 @@ use super::origin::Origin;
 use super::value::{Setting, SettingValue};
 
 mod properties;
-#[cfg(feature = "toml")]
 mod toml;
 
 pub(super) const TOML_FILE_NAME: &str = "toolwright.toml";
@@ -90,13 +89,7 @@ impl ConfigFile {
     fn parse(path: &Path, format: FileFormat, bytes: &[u8]) -> Result<Self, SyntaxError> {
         let text = decode_utf8(bytes)?;
         let settings = match format {
-            #[cfg(feature = "toml")]
             FileFormat::Toml => toml::parse(text)?,
-            #[cfg(not(feature = "toml"))]
-            FileFormat::Toml => {
-                let problem = "to read TOML, enable the feature `toml` of toolwright".to_owned();
-                return Err(SyntaxError { line: 1, problem });
-            }
             FileFormat::Properties => properties::parse(text)?,
         };
         let mut file = Self { path: path.into(), settings: BTreeMap::new(), warnings: Vec::new() };

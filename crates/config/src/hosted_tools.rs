@@ -168,7 +168,8 @@ impl Settings {
     /// # Examples
     ///
     /// ```
-    /// use toolwright::{Config, ConfigSources};
+    /// # mod toolwright { pub use toolwright_config::*; }
+    /// use toolwright::ConfigSources;
     ///
     /// let sources = ConfigSources::new().defaults([
     ///     ("MCP.name", "wiki"),
@@ -176,7 +177,8 @@ impl Settings {
     ///     ("MCP_7.name", "tickets"),
     ///     ("MCP_7.url", "https://tickets.example/mcp"),
     /// ]);
-    /// let servers = Config::load(sources)?.config.mcp_servers()?;
+    /// let (settings, _) = sources.load()?;
+    /// let servers = settings.mcp_servers()?;
     /// let names: Vec<_> = servers.iter().map(|server| server.name.as_str()).collect();
     /// assert_eq!(names, ["wiki", "tickets"]);
     /// # Ok::<(), toolwright::ConfigError>(())

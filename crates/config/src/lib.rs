@@ -42,19 +42,20 @@ const ENV_PREFIX: &str = "TOOLWRIGHT_";
 /// # Examples
 ///
 /// ```
-/// use toolwright::{Config, ConfigSources};
+/// # mod toolwright { pub use toolwright_config::*; }
+/// use toolwright::ConfigSources;
 ///
 /// let environment = [("TOOLWRIGHT_SERVER_PORT".to_owned(), "9000".to_owned())];
 /// let sources = ConfigSources::new()
 ///     .defaults([("server.port", "8080"), ("server.host", "localhost")])
 ///     .environment(environment)
 ///     .flag("model", "demo", "--model");
-/// let config = Config::load(sources)?.config;
+/// let (settings, _) = sources.load()?;
 ///
-/// assert_eq!(config.get::<u16>("server.port")?, 9000);
-/// assert_eq!(config.get_or("server.threads", 4)?, 4);
+/// assert_eq!(settings.get::<u16>("server.port")?, 9000);
+/// assert_eq!(settings.get_or("server.threads", 4)?, 4);
 ///
-/// let shown: Vec<_> = config.entries().iter().map(|entry| entry.to_string()).collect();
+/// let shown: Vec<_> = settings.entries().iter().map(|entry| entry.to_string()).collect();
 /// assert_eq!(shown, [
 ///     "model = demo (--model)",
 ///     "server.host = localhost (default)",
@@ -92,7 +93,8 @@ impl Settings {
     /// # Examples
     ///
     /// ```
-    /// use toolwright::{Config, Secret, ConfigSources};
+    /// # mod toolwright { pub use toolwright_config::*; }
+    /// use toolwright::{ConfigSources, Secret};
     ///
     /// #[derive(serde::Deserialize)]
     /// struct Mail {
@@ -106,7 +108,8 @@ impl Settings {
     ///     ("mail.to", "ada@example.org, bob@example.org"),
     ///     ("mail.password", "hunter2"),
     /// ]);
-    /// let mail: Mail = Config::load(sources)?.config.get("mail")?;
+    /// let (settings, _) = sources.load()?;
+    /// let mail: Mail = settings.get("mail")?;
     /// assert_eq!(mail.to, ["ada@example.org", "bob@example.org"]);
     /// # Ok::<(), toolwright::ConfigError>(())
     /// ```
@@ -201,10 +204,12 @@ impl Settings {
     /// # Examples
     ///
     /// ```
-    /// use toolwright::{Config, ConfigSources};
+    /// # mod toolwright { pub use toolwright_config::*; }
+    /// use toolwright::ConfigSources;
     ///
     /// let sources = ConfigSources::new().defaults([("mail.hots", "localhost")]);
-    /// let error = Config::load(sources)?.config.reject_unknown("mail", &["host", "to"]).unwrap_err();
+    /// let (settings, _) = sources.load()?;
+    /// let error = settings.reject_unknown("mail", &["host", "to"]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     "setting `mail.hots` (default): there is no such setting; did you mean `host`?"

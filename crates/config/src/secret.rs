@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 /// # Examples
 ///
 /// ```
+/// # mod toolwright { pub use toolwright_config::*; }
 /// use toolwright::Secret;
 ///
 /// let key = Secret::new("hunter2");
@@ -20,6 +21,7 @@ use zeroize::Zeroizing;
 /// It can be read as part of typed settings, but never written:
 ///
 /// ```compile_fail,E0277
+/// # mod toolwright { pub use toolwright_config::*; }
 /// serde_json::to_string(&toolwright::Secret::new("hunter2"));
 /// ```
 #[derive(Clone)]

@@ -17,13 +17,15 @@ use super::{ENV_PREFIX, Settings, SettingsTable, env_var_name};
 /// # Examples
 ///
 /// ```
-/// use toolwright::{Config, ConfigSources};
+/// # mod toolwright { pub use toolwright_config::*; }
+/// use toolwright::ConfigSources;
 ///
 /// let sources = ConfigSources::from_process().directory(".").flag("model", "demo", "--model");
-/// let loaded = Config::load(sources)?;
-/// for warning in &loaded.warnings {
+/// let (settings, warnings) = sources.load()?;
+/// for warning in &warnings {
 ///     eprintln!("warning: {warning}");
 /// }
+/// assert_eq!(settings.get::<String>("model")?, "demo");
 /// # Ok::<(), toolwright::ConfigError>(())
 /// ```
 #[derive(Default)]

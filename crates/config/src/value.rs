@@ -24,7 +24,6 @@ impl Setting {
 
 /// The value of a source. Any text may be a secret, so all text is stored as one.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "toml"), expect(dead_code, reason = "only values of TOML are typed"))]
 pub(super) enum SettingValue {
     /// Text of a source without types, such as the environment.
     UntypedText(Secret),

@@ -32,6 +32,20 @@ impl Config {
     /// # Errors
     ///
     /// When a file cannot be read or is not well-formed, or the requested one does not exist.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{Config, ConfigSources};
+    ///
+    /// let sources = ConfigSources::from_process().directory(".").flag("model", "demo", "--model");
+    /// let loaded = Config::load(sources)?;
+    /// for warning in &loaded.warnings {
+    ///     eprintln!("warning: {warning}");
+    /// }
+    /// assert_eq!(loaded.config.get::<String>("model")?, "demo");
+    /// # Ok::<(), toolwright::ConfigError>(())
+    /// ```
     pub fn load(sources: ConfigSources) -> Result<LoadedConfig, ConfigError> {
         let (settings, warnings) = sources.load()?;
         Ok(LoadedConfig { config: Self(settings), warnings })

@@ -31,13 +31,10 @@
 mod jail;
 mod text;
 
-#[cfg(feature = "http")]
 mod http;
 
-#[cfg(feature = "http")]
 pub use http::{
     FetchError, FetchResponse, Resolver, SafeHttp, SafeHttpBuilder, SetupError, SystemResolver,
 };
-#[cfg(feature = "http")]
 pub use ipnet::IpNet;
 pub use jail::{DirectoryEntry, EntryKind, FileText, Jail, JailError, Listing, WriteMode};

@@ -185,11 +185,7 @@ impl AttributeKey<'_> {
     pub(crate) fn variant(&self, variants: &[&str]) -> syn::Result<Ident> {
         let listed = join_with_or(variants);
         let ident: Ident = self.value(&format!("{listed}, without quotes"))?;
-        let name = match ident.to_string().as_str() {
-            // The former name of `on_malformed = retry`.
-            "tell" => "retry".to_owned(),
-            name => name.to_owned(),
-        };
+        let name = ident.to_string();
         if !variants.contains(&name.as_str()) {
             let message = format!("`{ident}` is not known here: write {listed}");
             return Err(syn::Error::new_spanned(&ident, message));

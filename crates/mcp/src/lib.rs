@@ -50,9 +50,10 @@ pub use server::{
     McpServeError, McpServer, McpServerBuilder, Revision, ServedResource,
 };
 #[cfg(feature = "http")]
-pub use toolwright_auth::{AccessDenied, Authenticator, Identity, ResourceServer, VerifyError};
-#[cfg(feature = "oauth")]
-pub use toolwright_auth::{Claims, Jwks, StaticTokens, TokenVerifier};
+pub use toolwright_auth::{
+    AccessDenied, Authenticator, Claims, Identity, Jwks, ResourceServer, StaticTokens,
+    TokenVerifier, VerifyError,
+};
 pub use toolwright_auth::{Principal, ScopeRule};
 
 /// Items that the other crates of the workspace use; not covered by semantic versioning.

@@ -30,17 +30,14 @@ mod client;
 mod vendor;
 
 mod fallback;
-#[cfg(feature = "http")]
 mod selection;
 
 pub use bytes::Bytes;
 pub use client::Timeouts;
 pub use fallback::fallback;
-#[cfg(feature = "http")]
 pub use selection::{
     SelectedModel, SelectionReason, available, by_name, from_config, from_env, vendor_names,
 };
-#[cfg(feature = "http")]
 pub use transport::HttpTransport;
 pub use transport::{
     Transport, WireHeader, WireMethod, WireRequest, WireResponse, forbid_live_requests,

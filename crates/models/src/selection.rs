@@ -88,7 +88,7 @@ pub async fn from_env() -> Result<SelectedModel, ModelError> {
 }
 
 /// Selects the model that the setting `model` names, else that of the first vendor whose API key is set (OpenAI, Anthropic,
-/// Gemini), else Ollama's if it runs, else the demo, if the feature `demo` is on.
+/// Gemini), else Ollama's if it runs, else the demo.
 ///
 /// The setting is `VENDOR:NAME`, `VENDOR` for its default model, or a list of them (in an environment variable separated by
 /// commas): the next one answers if one is overloaded or cannot be reached, see [`fallback`].
@@ -141,7 +141,7 @@ pub async fn by_name(names: &str, config: &Config) -> Result<Arc<dyn Model>, Mod
 }
 
 /// Returns the models that can be used without further configuration: the default ones of vendors whose API key is set, and
-/// the demo, if the feature `demo` is on.
+/// the demo.
 pub fn available(config: &Config) -> Vec<Arc<dyn Model>> {
     let keyed = vendors_with_key(config).filter_map(|vendor| {
         let name = configured_model_name(vendor, config).ok()??;
@@ -150,7 +150,7 @@ pub fn available(config: &Config) -> Vec<Arc<dyn Model>> {
     keyed.chain(demo_model()).collect()
 }
 
-/// Returns the names that are valid before the colon of `VENDOR:NAME`, and `demo`, if the feature `demo` is on.
+/// Returns the names that are valid before the colon of `VENDOR:NAME`, and `demo`.
 pub fn vendor_names() -> Vec<&'static str> {
     let demo = demo_model().map(|_| DEMO_MODEL);
     demo.into_iter().chain(VENDORS.iter().map(|vendor| vendor.name)).collect()
@@ -276,14 +276,8 @@ async fn installed_models(vendor: &'static Vendor, config: &Config) -> Option<Ve
     tokio::time::timeout(4 * OLLAMA_CONNECT_TIMEOUT, list).await.ok()?.ok()
 }
 
-#[cfg(feature = "demo")]
 fn demo_model() -> Option<Arc<dyn Model>> {
     Some(Arc::new(toolwright_demo::DemoModel::new()))
-}
-
-#[cfg(not(feature = "demo"))]
-fn demo_model() -> Option<Arc<dyn Model>> {
-    None
 }
 
 fn bad_request(message: impl Into<String>) -> ModelError {

@@ -2,12 +2,7 @@
 //!
 //! The rest of the crate does no I/O: [`HttpTransport`] sends real requests.
 
-#[cfg(feature = "http")]
 mod http;
-#[cfg_attr(
-    not(feature = "http"),
-    allow(dead_code, reason = "only `HttpTransport` checks the switch")
-)]
 mod offline;
 
 use std::fmt;
@@ -20,7 +15,6 @@ use toolwright_chat::ModelError;
 use toolwright_core::schema::redact;
 use url::Url;
 
-#[cfg(feature = "http")]
 pub use http::HttpTransport;
 pub use offline::forbid_live_requests;
 pub(crate) use offline::is_loopback;

@@ -19,7 +19,6 @@ use crate::transport::Transport;
 
 use ProtocolKind::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
 pub use model_builder::ModelBuilder;
-#[cfg(feature = "http")]
 pub(crate) use settings::config_error;
 
 /// A company or a program that serves models, and how its API is called.

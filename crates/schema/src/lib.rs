@@ -1,6 +1,7 @@
 //! JSON Schema for tools: parses arguments, validates them, and describes violations in sentences a model can act on.
 //!
 //! ```
+//! # mod toolwright { pub use serde_json::json; pub use toolwright_schema as schema; }
 //! use toolwright::json;
 //! use toolwright::schema::{InputLimits, Schema, Tape, coerce};
 //!
@@ -23,8 +24,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#![cfg_attr(docsrs, feature(doc_cfg))]
-
 mod tape;
 
 mod schema;
@@ -36,7 +35,6 @@ mod normalise;
 mod dialect;
 mod lower;
 
-#[cfg(feature = "provider-rules")]
 mod provider_rules;
 
 mod canonical_json;
@@ -56,7 +54,6 @@ pub use dialect::{Dialect, NameRule, StrictBudget, UnknownDialect};
 pub use json_pointer::escape_pointer_token;
 pub use lower::{Loss, LowerError, Lowered, SchemaCost, Severity};
 pub use normalise::{SchemaFix, normalise};
-#[cfg(feature = "provider-rules")]
 pub use provider_rules::{Rejection, validate_for, validate_tools_for};
 pub use schema::{
     Schema, SchemaError, closed_objects::close_objects, type_coverage::is_enforced_by_type,

@@ -46,12 +46,11 @@ impl fmt::Display for Rejection {
 
 /// Lists what a provider would reject in the schema of a tool's parameters; empty if it is accepted.
 ///
-/// Needs the feature `provider-rules`.
-///
 /// Accepts any JSON. A schema with more than 100,000 values or 128 levels is rejected unread, and at most 100 rejections
 /// are listed. Limits that hold for a request as a whole are applied as if this tool were the only one.
 ///
 /// ```
+/// # mod toolwright { pub use serde_json::json; pub use toolwright_schema as schema; }
 /// use toolwright::json;
 /// use toolwright::schema::{Dialect, validate_for};
 ///

@@ -270,13 +270,6 @@ impl Endpoint {
         self
     }
 
-    /// The old name of [`on_message`](Self::on_message).
-    #[deprecated(note = "use `on_message`")]
-    #[must_use]
-    pub fn on_prompt<Args>(self, handler: impl Handler<Args>) -> Self {
-        self.on_message(handler)
-    }
-
     pub(crate) fn build_error(&self, reason: impl Into<String>) -> ServerBuildError {
         ServerBuildError::Endpoint { path: self.path.clone(), reason: reason.into() }
     }

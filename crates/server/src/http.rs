@@ -27,7 +27,6 @@ pub(crate) mod cookie;
 pub(crate) mod error_response;
 mod info;
 pub(crate) mod limits;
-#[cfg_attr(not(feature = "metrics"), path = "http/metrics_disabled.rs")]
 pub(crate) mod metrics;
 pub(crate) mod mount;
 pub(crate) mod mounted;

@@ -15,7 +15,6 @@ pub(crate) mod native;
 pub(crate) mod openai;
 pub(crate) mod sse;
 pub(crate) mod turn_stream;
-#[cfg_attr(not(feature = "websocket"), path = "protocols/websocket_disabled.rs")]
 pub(crate) mod websocket;
 
 /// Encodes the events of a turn as the JSON messages of a protocol.

@@ -261,7 +261,8 @@ impl ServerBuilder {
     }
 
     /// Lists this node in the shared state while it serves, where [`NodeInfo::list`](crate::NodeInfo::list) and the command
-    /// `nodes list` find it; a server with a bus is always listed.
+    /// `nodes list` find it; a server with a bus is always listed. It does not serve beside listed nodes of another
+    /// [`NODE_PROTOCOL`](toolwright_bus::NODE_PROTOCOL).
     #[must_use]
     pub fn register_node(mut self) -> Self {
         self.registers_node = true;

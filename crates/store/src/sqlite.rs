@@ -77,7 +77,8 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// When the file cannot be created, read or written, is not a database of Toolwright, or has tables of a newer version.
+    /// When the file cannot be created, read or written, is not a database of Toolwright, or has tables of a newer version or a
+    /// development version.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with(path.as_ref(), schema::MIGRATIONS, |options| options).await
     }

@@ -11,8 +11,8 @@ use crate::rows::{ConversationRow, open_snapshot};
 
 const RESTORE: &str = "restore a backup, or delete the conversation";
 const IMPORT: &str = "export the conversation, and import it under another name";
-const COMPARE: &str = "compare it with a backup: it was changed, its key was removed by rotating keys, or a version that did not sign \
-     decisions wrote it; then export the conversation, and import it under another name";
+const COMPARE: &str = "compare it with a backup: it was changed, or its key was removed by rotating keys; then export the \
+     conversation, and import it under another name";
 
 /// What [`verify`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

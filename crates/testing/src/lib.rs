@@ -5,8 +5,6 @@
 //! [`Sampler`] generates values for a schema, valid or nearly so. [`UnreachableSharedState`] stands in for a database that is away.
 
 mod models;
-mod rng;
-mod sampler;
 mod transport;
 mod unreachable_shared_state;
 
@@ -14,9 +12,8 @@ pub use models::ModelReply;
 pub use models::fn_model::FnModel;
 pub use models::sampled_calls_model::SampledCallsModel;
 pub use models::scripted_model::ScriptedModel;
-pub use rng::SeededRng;
-pub use sampler::Sampler;
 pub use toolwright_models::forbid_live_requests;
+pub use toolwright_sampler::{Sampler, SeededRng};
 pub use transport::canned::{CannedResponse, CannedTransport};
 pub use transport::recorder::Recorder;
 pub use transport::recording::Recording;

@@ -3,18 +3,18 @@
 #![cfg_attr(any(not(doctest), feature = "macros"), doc = include_str!("../README.md"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "app")]
-pub use toolwright_app as app;
+#[cfg(feature = "cli")]
+pub use toolwright_app::cli;
+#[cfg(feature = "otlp")]
+pub use toolwright_app::telemetry;
 #[cfg(feature = "mcp")]
 pub use toolwright_auth as auth;
-#[cfg(any(feature = "app", feature = "server"))]
+#[cfg(feature = "server")]
 pub use toolwright_bus as bus;
 #[cfg(feature = "chat")]
 pub use toolwright_chat as chat;
-#[cfg(feature = "cli")]
-pub use toolwright_cli as cli;
 pub use toolwright_core::*;
-#[cfg(feature = "demo")]
+#[cfg(feature = "chat")]
 pub use toolwright_demo as demo;
 #[cfg(feature = "guard")]
 pub use toolwright_guard as guard;
@@ -24,51 +24,40 @@ pub use toolwright_macros::{AppKind, prompt, tool, tool_type, tools};
 pub use toolwright_mcp as mcp;
 #[cfg(feature = "models")]
 pub use toolwright_models as models;
-#[cfg(feature = "search")]
+#[cfg(feature = "chat")]
 pub use toolwright_search as search;
-#[cfg(any(feature = "app", feature = "server"))]
+#[cfg(feature = "server")]
 pub use toolwright_server as server;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub use toolwright_store as store;
-#[cfg(feature = "otlp")]
-pub use toolwright_telemetry as telemetry;
 #[cfg(feature = "testing")]
 pub use toolwright_testing as testing;
+
+/// One builder for a whole program: its tools, state, model, store, endpoints and attached servers.
+#[cfg(feature = "app")]
+pub mod app {
+    pub use toolwright_app::{App, AppError, AppInfo, OpenState, RunningApp};
+}
 
 /// Starts an [`App`](app::App) with the name, version and description of the crate that this is written in.
 ///
 /// ```no_run
+/// # #[cfg(feature = "cli")]
 /// fn main() -> std::process::ExitCode {
 ///     toolwright::app!().run()
 /// }
+/// # #[cfg(not(feature = "cli"))]
+/// # fn main() {}
 /// ```
-#[cfg(feature = "cli")]
-#[macro_export]
-macro_rules! app {
-    () => {
-        $crate::app::App::new($crate::__app_info!(), $crate::cli::run_app)
-    };
-}
-
-/// Starts an [`App`](app::App) with the name, version and description of the crate that this is written in.
-#[cfg(all(feature = "app", not(feature = "cli")))]
-#[macro_export]
-macro_rules! app {
-    () => {
-        $crate::app::App::new($crate::__app_info!())
-    };
-}
-
 #[cfg(feature = "app")]
-#[doc(hidden)]
 #[macro_export]
-macro_rules! __app_info {
+macro_rules! app {
     () => {
-        $crate::app::AppInfo::new(
+        $crate::app::App::new($crate::app::AppInfo::new(
             env!("CARGO_PKG_NAME"),
             env!("CARGO_PKG_VERSION"),
             env!("CARGO_PKG_DESCRIPTION"),
-        )
+        ))
     };
 }
 
@@ -103,7 +92,7 @@ mod book {
     #[doc = include_str!("../../../docs/first-hour.md")]
     struct FirstHour;
 
-    #[cfg(feature = "mcp-http")]
+    #[cfg(feature = "server")]
     #[doc = include_str!("../../../docs/mcp-server.md")]
     struct AnMcpServer;
 
@@ -111,7 +100,7 @@ mod book {
     #[doc = include_str!("../../../docs/programs.md")]
     struct Programs;
 
-    #[cfg(all(feature = "demo", feature = "server"))]
+    #[cfg(feature = "server")]
     #[doc = include_str!("../../../docs/embedding.md")]
     struct Embedding;
 
@@ -119,7 +108,7 @@ mod book {
     #[doc = include_str!("../../../docs/endpoints.md")]
     struct Endpoints;
 
-    #[cfg(all(feature = "demo", feature = "models", feature = "server", feature = "testing"))]
+    #[cfg(all(feature = "server", feature = "testing"))]
     #[doc = include_str!("../../../docs/models.md")]
     struct Models;
 

@@ -30,10 +30,10 @@ fn write_all(folder: &Path) -> io::Result<()> {
     let completions = folder.join("completions");
     fs::create_dir_all(&completions)?;
     for shell in SHELLS {
-        let mut command = toolwright_cli::__internal::command_line();
+        let mut command = toolwright_app::cli::__internal::command_line();
         clap_complete::generate_to(shell, &mut command, PROGRAM, &completions)?;
     }
     let pages = folder.join("man");
     fs::create_dir_all(&pages)?;
-    clap_mangen::generate_to(toolwright_cli::__internal::command_line(), &pages)
+    clap_mangen::generate_to(toolwright_app::cli::__internal::command_line(), &pages)
 }

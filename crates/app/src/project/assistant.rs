@@ -10,9 +10,9 @@ const DEFAULT_SYSTEM_MESSAGE: &str = "You are a helpful assistant. Use the tools
     Say so when you do not know something or when a tool failed; never make up a result.";
 
 /// How long a lease outlives a process that crashed; short, so that a restart can soon continue the conversation.
-pub const LEASE_DURATION: Duration = Duration::from_secs(10);
+pub(crate) const LEASE_DURATION: Duration = Duration::from_secs(10);
 
 /// The system message: the setting `system`, else the default.
-pub fn system_message(config: &Config) -> Result<String, AppError> {
+pub(crate) fn system_message(config: &Config) -> Result<String, AppError> {
     Ok(config.get_or("system", DEFAULT_SYSTEM_MESSAGE.to_owned())?)
 }

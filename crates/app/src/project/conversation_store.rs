@@ -18,7 +18,7 @@ const URL_SCHEMES: [&str; 4] = [MEMORY_URL, "sqlite:", "postgres:", "postgresql:
 
 /// The store if neither `--store` nor the settings name one.
 #[derive(Clone, Copy)]
-pub enum DefaultStore {
+pub(crate) enum DefaultStore {
     /// In memory, until the process ends.
     Memory,
     /// A SQLite file in the user's data directory.
@@ -27,14 +27,17 @@ pub enum DefaultStore {
 
 /// An open store and its URL.
 #[derive(Clone)]
-pub struct ConversationStore {
+pub(crate) struct ConversationStore {
     store: Arc<dyn Store>,
     url: String,
 }
 
 impl ConversationStore {
     /// Opens the configured store, else the default one; creates it if it does not exist.
-    pub async fn open(project: &Project, default_store: DefaultStore) -> Result<Self, AppError> {
+    pub(crate) async fn open(
+        project: &Project,
+        default_store: DefaultStore,
+    ) -> Result<Self, AppError> {
         let url = match (configured_url(project.config())?, default_store) {
             (None, DefaultStore::Memory) => MEMORY_URL.to_owned(),
             _ => store_url(project)?,
@@ -44,7 +47,7 @@ impl ConversationStore {
     }
 
     /// Opens the configured store without creating it, else the file in the user's data directory.
-    pub async fn open_existing(project: &Project) -> Result<Self, AppError> {
+    pub(crate) async fn open_existing(project: &Project) -> Result<Self, AppError> {
         match configured_url(project.config())? {
             Some(url) => {
                 let opened = toolwright_store::open_existing(&url).await;
@@ -71,12 +74,12 @@ impl ConversationStore {
     }
 
     /// The store.
-    pub fn store(&self) -> &Arc<dyn Store> {
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
     /// Returns true if conversations outlive the process.
-    pub fn is_persistent(&self) -> bool {
+    pub(crate) fn is_persistent(&self) -> bool {
         self.url != MEMORY_URL
     }
 
@@ -91,7 +94,7 @@ impl ConversationStore {
     }
 
     /// Where conversations are stored, without the credentials of the URL.
-    pub fn location(&self) -> &str {
+    pub(crate) fn location(&self) -> &str {
         match self.url.strip_prefix("sqlite:") {
             Some(file) => file,
             None if self.url == PROGRAM_STORE => "the program's own store",
@@ -111,7 +114,7 @@ fn is_postgres(url: &str) -> bool {
 }
 
 /// The URL of the configured store, else of the file in the user's data directory.
-pub fn store_url(project: &Project) -> Result<String, AppError> {
+pub(crate) fn store_url(project: &Project) -> Result<String, AppError> {
     match configured_url(project.config())? {
         Some(url) => Ok(url),
         None => user_data_url(project),

@@ -19,7 +19,7 @@ pub(super) fn folder_name(app_name: &str) -> String {
 }
 
 /// Options that create a file readable by its owner only.
-pub fn owner_only() -> OpenOptions {
+pub(crate) fn owner_only() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     {

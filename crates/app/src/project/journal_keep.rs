@@ -10,7 +10,7 @@ use crate::error::AppError;
 const KEY: &str = "journal.keep";
 
 /// Reads the setting; `None` keeps conversations forever.
-pub fn journal_keep(config: &Config) -> Result<Option<Duration>, AppError> {
+pub(crate) fn journal_keep(config: &Config) -> Result<Option<Duration>, AppError> {
     let Some(text) = config.get_optional::<String>(KEY)? else {
         return Ok(None);
     };
@@ -23,7 +23,7 @@ pub fn journal_keep(config: &Config) -> Result<Option<Duration>, AppError> {
 }
 
 /// Parses a duration of days, or of other units of a fixed length.
-pub fn parse_age(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
     let parse = || {
         let span: Span = text.parse()?;
         let duration = span.to_duration(SpanRelativeTo::days_are_24_hours())?;

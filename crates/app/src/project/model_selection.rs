@@ -9,7 +9,7 @@ use toolwright_models::SelectionReason;
 use crate::error::{AppError, error_chain};
 
 /// The model, and the reason for its selection, which is shown to the user.
-pub struct SelectedModel {
+pub(crate) struct SelectedModel {
     /// The model.
     pub model: Arc<dyn Model>,
     /// Why it was selected.
@@ -18,7 +18,7 @@ pub struct SelectedModel {
 
 impl SelectedModel {
     /// `VENDOR:NAME: reason`, in one line.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         format!("{}: {}", self.model.id(), self.reason)
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{AppError, error_chain};
 /// A login to a server.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ServerLogin {
+pub(crate) struct ServerLogin {
     /// The name of the server.
     pub server: String,
     /// `shared`, `operator` or the subject of a person.
@@ -27,7 +27,7 @@ pub struct ServerLogin {
 
 impl RemoteServers {
     /// Lets a user log in to a server, and stores the credential; returns the login.
-    pub async fn log_in(
+    pub(crate) async fn log_in(
         &self,
         config: &Config,
         name: &str,
@@ -44,7 +44,7 @@ impl RemoteServers {
 
     /// Removes the credential for a server, and revokes it; returns false if there was none. `subject` is a person whose login
     /// it is, for a server that everyone logs in to on their own.
-    pub async fn log_out(
+    pub(crate) async fn log_out(
         &self,
         config: &Config,
         name: &str,
@@ -64,7 +64,7 @@ impl RemoteServers {
     }
 
     /// Returns the logins to the servers of the settings that use OAuth, and the names of those without one.
-    pub async fn logins(
+    pub(crate) async fn logins(
         &self,
         config: &Config,
     ) -> Result<(Vec<ServerLogin>, Vec<String>), AppError> {
@@ -87,7 +87,7 @@ impl RemoteServers {
     }
 
     /// Encrypts all credentials with a new key; returns their number.
-    pub async fn rotate_credential_key(&self) -> Result<usize, AppError> {
+    pub(crate) async fn rotate_credential_key(&self) -> Result<usize, AppError> {
         let rotated = self.connector.credentials().rotate_key().await;
         rotated.map_err(|error| AppError::new(error_chain(&error)))
     }

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use test_support::openid_provider::{
+    Behaviour, CLIENT_ID, CLIENT_SECRET, OpenIdServer, Signing, parse_form, person,
+};
 use toolwright_auth::{
     AuthorizationResponse, OpenIdProvider, PendingSignIn, SignInError, SignInOutcome,
 };
 use toolwright_core::Secret;
-
-use crate::openid_provider::{
-    Behaviour, CLIENT_ID, CLIENT_SECRET, OpenIdServer, Signing, parse_form, person,
-};
 
 const REDIRECT_URI: &str = "https://tools.example/api/login/corp/callback";
 

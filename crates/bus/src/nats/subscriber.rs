@@ -1,5 +1,7 @@
 //! Receives the messages of one channel.
 
+use std::sync::Arc;
+
 use async_nats::Message;
 use futures::StreamExt as _;
 use tokio::sync::{oneshot, watch};
@@ -9,6 +11,7 @@ use super::link::{Link, LinkState};
 use crate::assembler::{Assembler, Order, PART_TIMEOUT};
 use crate::channel_key::ChannelKey;
 use crate::envelope::{self, NodeId};
+use crate::refused_nodes::RefusedNodes;
 use crate::subscription::{Delivery, SubscriptionSender};
 
 /// The task of one subscription.
@@ -17,6 +20,7 @@ pub(super) struct Subscriber {
     pub(super) node: NodeId,
     pub(super) key: ChannelKey,
     pub(super) sender: SubscriptionSender,
+    pub(super) refused: Arc<RefusedNodes>,
 }
 
 impl Subscriber {
@@ -112,11 +116,14 @@ impl Subscriber {
 
     fn accept(&self, assembler: &mut Assembler, message: &Message) {
         let payload = std::str::from_utf8(&message.payload).unwrap_or_default();
-        let Some((header, text)) = envelope::parse(payload) else {
-            if assembler.accept_unreadable(payload) {
-                self.sender.send(Delivery::Gap);
+        let (header, text) = match envelope::parse(payload) {
+            Ok(parsed) => parsed,
+            Err(unreadable) => {
+                if self.refused.record(&unreadable) && assembler.refuse() {
+                    self.sender.send(Delivery::Gap);
+                }
+                return;
             }
-            return;
         };
         // The server leaves out what this connection has sent, but not what the one before has.
         if header.node == self.node.as_str() || header.key != self.key {

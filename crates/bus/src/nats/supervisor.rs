@@ -76,7 +76,8 @@ impl Supervisor {
 
     /// Another node has lost messages to many channels.
     fn on_gap_message(&self, message: &Message) {
-        let envelope = std::str::from_utf8(&message.payload).ok().and_then(envelope::parse);
+        let envelope = std::str::from_utf8(&message.payload).ok();
+        let envelope = envelope.and_then(|payload| envelope::parse(payload).ok());
         if let Some((header, _)) = envelope
             && header.kind == Kind::GapOfAll
             && header.node != self.node.as_str()

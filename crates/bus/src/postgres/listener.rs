@@ -12,6 +12,7 @@ use super::connection::Database;
 use crate::assembler::{Assembler, Order};
 use crate::connection_status::ConnectionStatus;
 use crate::envelope::{self, Kind, NodeId};
+use crate::refused_nodes::RefusedNodes;
 use crate::subscription::Delivery;
 use crate::subscription_table::SubscriptionTable;
 
@@ -31,6 +32,7 @@ pub(super) struct Listener {
     pub(super) database: Database,
     pub(super) node: NodeId,
     pub(super) subscriptions: Arc<SubscriptionTable>,
+    pub(super) refused: Arc<RefusedNodes>,
     pub(super) status: Arc<ConnectionStatus>,
 }
 
@@ -80,12 +82,15 @@ impl Listener {
     }
 
     fn accept(&self, assembler: &mut Assembler, payload: &str) {
-        let Some((header, text)) = envelope::parse(payload) else {
-            // Its channel is not known.
-            if assembler.accept_unreadable(payload) {
-                self.subscriptions.send_gap_to_all();
+        let (header, text) = match envelope::parse(payload) {
+            Ok(parsed) => parsed,
+            Err(unreadable) => {
+                // Its channel is not known.
+                if self.refused.record(&unreadable) && assembler.refuse() {
+                    self.subscriptions.send_gap_to_all();
+                }
+                return;
             }
-            return;
         };
         if header.node == self.node.as_str() {
             return;

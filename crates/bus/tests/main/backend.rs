@@ -7,7 +7,6 @@ use toolwright_bus::{Bus, InProcessBus};
 /// A bus for one test, which several nodes connect to.
 pub(crate) enum Backend {
     InProcess(InProcessBus),
-    #[cfg(any(feature = "nats", feature = "postgres"))]
     Url(String),
 }
 
@@ -17,22 +16,21 @@ impl Backend {
     }
 
     /// A new database of the server that all tests share; `None` where PostgreSQL is not installed.
-    #[cfg(feature = "postgres")]
     pub(crate) async fn postgres() -> Option<Self> {
-        Some(Self::Url(crate::servers::postgres::shared()?.create_database().await))
+        let server = test_support::servers::postgres::shared()?;
+        let database = server.create_named_database().await;
+        Some(Self::Url(server.url_at(server.port, &database)))
     }
 
     /// New subjects of the server that all tests share; `None` where NATS is not installed.
-    #[cfg(feature = "nats")]
     pub(crate) async fn nats() -> Option<Self> {
-        Some(Self::Url(crate::servers::nats::shared()?.url_with_new_prefix()))
+        Some(Self::Url(test_support::servers::nats::shared()?.url_with_new_prefix()))
     }
 
     /// Connects a node.
     pub(crate) async fn node(&self) -> Arc<dyn Bus> {
         match self {
             Self::InProcess(bus) => Arc::new(bus.node()),
-            #[cfg(any(feature = "nats", feature = "postgres"))]
             Self::Url(url) => connect(url).await,
         }
     }
@@ -47,7 +45,6 @@ impl Backend {
 }
 
 /// Connects a node to a server that runs.
-#[cfg(any(feature = "nats", feature = "postgres"))]
 pub(crate) async fn connect(url: &str) -> Arc<dyn Bus> {
     let bus = toolwright_bus::open(url).await.unwrap();
     crate::fixtures::until_connected(&*bus, true).await;

@@ -14,7 +14,6 @@ macro_rules! every_bus {
             })+)+
         }
 
-        #[cfg(feature = "postgres")]
         mod postgres {
             use crate::backend::Backend;
             $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -25,7 +24,6 @@ macro_rules! every_bus {
             })+)+
         }
 
-        #[cfg(feature = "nats")]
         mod nats {
             use crate::backend::Backend;
             $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,51 +2,41 @@
 
 use std::sync::Arc;
 
+use test_support::servers::Supervisor;
+use test_support::servers::nats::NatsServer;
+use test_support::servers::postgres::{NO_FSYNC, PostgresServer};
+use test_support::servers::toxiproxy::Toxiproxy;
 use toolwright_bus::{Bus, Delivery};
 
 use crate::backend::connect;
 use crate::fixtures::{
     next, next_text, publish_until_received, read_to, read_to_gap, until, until_connected,
 };
-use crate::servers::Supervisor;
-#[cfg(feature = "nats")]
-use crate::servers::nats::NatsServer;
-#[cfg(feature = "postgres")]
-use crate::servers::postgres::PostgresServer;
-use crate::servers::toxiproxy::Toxiproxy;
 
 /// A server of the test's own.
 enum OwnServer {
-    #[cfg(feature = "postgres")]
     Postgres(PostgresServer),
-    #[cfg(feature = "nats")]
     Nats(NatsServer),
 }
 
 impl OwnServer {
     fn supervisor(&self) -> &Supervisor {
         match self {
-            #[cfg(feature = "postgres")]
             Self::Postgres(server) => &server.supervisor,
-            #[cfg(feature = "nats")]
             Self::Nats(server) => &server.supervisor,
         }
     }
 
     fn port(&self) -> u16 {
         match self {
-            #[cfg(feature = "postgres")]
             Self::Postgres(server) => server.port,
-            #[cfg(feature = "nats")]
             Self::Nats(server) => server.port,
         }
     }
 
     fn url_at(&self, port: u16) -> String {
         match self {
-            #[cfg(feature = "postgres")]
             Self::Postgres(server) => server.url_at(port, "postgres"),
-            #[cfg(feature = "nats")]
             Self::Nats(_) => format!("nats://127.0.0.1:{port}"),
         }
     }
@@ -65,18 +55,16 @@ impl OwnServer {
 
 macro_rules! every_server {
     ($($check:ident,)+) => {
-        #[cfg(feature = "postgres")]
         mod postgres {
-            use super::{OwnServer, PostgresServer};
+            use super::{NO_FSYNC, OwnServer, PostgresServer};
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $check() {
-                if let Some(server) = PostgresServer::start() {
+                if let Some(server) = PostgresServer::start(NO_FSYNC) {
                     super::$check(&OwnServer::Postgres(server)).await;
                 }
             })+
         }
 
-        #[cfg(feature = "nats")]
         mod nats {
             use super::{NatsServer, OwnServer};
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]

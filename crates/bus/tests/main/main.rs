@@ -10,15 +10,8 @@
 
 mod backend;
 mod conformance;
-#[cfg(any(feature = "nats", feature = "postgres"))]
 mod connection_loss;
-#[cfg_attr(not(any(feature = "nats", feature = "postgres")), allow(dead_code))]
 mod fixtures;
-#[cfg(feature = "nats")]
 mod nats;
 mod opening;
-#[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(any(feature = "nats", feature = "postgres"))]
-#[allow(dead_code, reason = "some of it is for a single feature, or for the benchmarks")]
-mod servers;

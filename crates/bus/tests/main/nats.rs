@@ -1,12 +1,12 @@
 //! What is particular to the bus over NATS.
 
 use serde_json::Value;
+use test_support::servers::nats::{self, NatsServer};
+use test_support::servers::toxiproxy::request;
 use toolwright_bus::{Bus as _, Delivery, NatsBus};
 
 use crate::backend::connect;
 use crate::fixtures::{next, next_text, until, until_connected};
-use crate::servers::nats::{self, NatsServer};
-use crate::servers::toxiproxy::request;
 
 #[tokio::test]
 async fn a_subscription_that_is_dropped_is_removed_from_the_server() {
@@ -156,7 +156,8 @@ async fn messages_of_other_programs_are_ignored() {
     client.flush().await.unwrap();
     one.publish("room", "second".to_owned());
     assert_eq!(next_text(&mut subscription).await, "second");
-    // A message of another version is lost, unlike one of another program.
+    assert_eq!(two.status().refused, 0);
+    // A message of a node with another protocol is lost, unlike one of another program.
     for n in 0..10 {
         client.publish(subject.clone(), format!("2 node {n}\nx").into()).await.unwrap();
     }
@@ -165,6 +166,7 @@ async fn messages_of_other_programs_are_ignored() {
     assert_eq!(next(&mut subscription).await, Delivery::Gap);
     one.publish("room", "third".to_owned());
     assert_eq!(next_text(&mut subscription).await, "third");
+    assert_eq!(two.status().refused, 10);
 }
 
 #[tokio::test]

@@ -12,7 +12,6 @@ async fn a_url_that_names_no_bus_is_an_error_that_lists_them() {
     }
 }
 
-#[cfg(feature = "nats")]
 #[tokio::test]
 async fn a_malformed_url_of_nats_is_an_error_without_its_password() {
     for url in
@@ -25,7 +24,6 @@ async fn a_malformed_url_of_nats_is_an_error_without_its_password() {
     }
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn a_malformed_url_of_postgres_is_an_error_without_its_password() {
     for url in ["postgres://u:hunter2@host:x/db", "postgresql://u:hunter2@host/db?sslmode=perhaps"]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use test_support::servers::postgres;
 use toolwright_bus::{Bus as _, Delivery, PostgresBus};
 
 use crate::backend::connect;
 use crate::fixtures::{next, next_text};
-use crate::servers::postgres;
 
 #[tokio::test]
 async fn installations_in_schemas_of_one_database_stay_apart() {
@@ -40,9 +40,11 @@ async fn notifications_of_other_programs_are_ignored() {
     }
     one.publish("room", "hello".to_owned());
     assert_eq!(next_text(&mut subscription).await, "hello");
-    // A message of another version is lost, unlike one of another program.
+    assert_eq!(two.status().refused, 0);
+    // A message of a node with another protocol is lost, unlike one of another program.
     server.execute(&database, "SELECT pg_notify('toolwright_bus_public', E'2 node\\nx')").await;
     assert_eq!(next(&mut subscription).await, Delivery::Gap);
+    assert_eq!(two.status().refused, 1);
     one.publish("room", "again".to_owned());
     assert_eq!(next_text(&mut subscription).await, "again");
 }

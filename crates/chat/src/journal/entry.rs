@@ -247,13 +247,10 @@ pub struct CallMetadata {
     /// A digest of the tool and the arguments: the same for the same call.
     pub digest: String,
     /// The tool has no effects.
-    #[serde(default)]
     pub read_only: bool,
     /// Running it twice has the same effect as once.
-    #[serde(default)]
     pub idempotent: bool,
     /// Its result is the answer of the turn.
-    #[serde(default)]
     pub return_direct: bool,
     /// It is run again from its beginning after it was interrupted, with the recorded results of its child calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -143,7 +143,6 @@ pub enum ItemKind {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         output: String,
         /// True if the tool failed.
-        #[serde(default)]
         failed: bool,
     },
     /// A call that the vendor runs once it is approved.

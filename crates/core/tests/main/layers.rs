@@ -12,7 +12,6 @@ use toolwright::{
     Layer, LayerPosition, Next, Outcome, RateLimit, Registry, Retry, Tool, ToolBuilder, ToolCall,
     ToolError, ToolResult, ToolSpec, View,
 };
-use toolwright_testing::UnreachableSharedState;
 
 use crate::fixtures::{
     CallCounter, FnApprover, assert_ok, assert_rejected, counting_tool, registry, tool_named,
@@ -471,55 +470,6 @@ async fn a_call_over_the_limit_is_rejected_with_the_time_to_wait() {
     assert_eq!(refused.text(), "`one` was called too often: try again in 10 s");
     tokio::time::advance(SECOND * 19 / 2).await;
     assert_ok(&invoker.invoke(&call).await, "2");
-}
-
-/// Two nodes with the same limit of two calls per minute.
-fn limited_together(state: &UnreachableSharedState) -> [Invoker; 2] {
-    [(), ()].map(|()| {
-        let registry = registry(vec![tool_named("one"), tool_named("two")]);
-        let view = registry.all().layer(RateLimit::new(2, 60 * SECOND));
-        Invoker::builder(view).shared_state(state.clone()).build().unwrap()
-    })
-}
-
-#[tokio::test(start_paused = true)]
-async fn calls_of_all_nodes_count_together_where_they_share_state() {
-    let [one, two] = limited_together(&UnreachableSharedState::new());
-    let call = ToolCall::new("one", "{}");
-    for invoker in [&one, &two] {
-        assert!(!invoker.invoke(&call).await.is_error());
-    }
-    for invoker in [&one, &two] {
-        let refused = invoker.invoke(&call).await;
-        assert_eq!(refused.text(), "`one` was called too often: try again in 60 s");
-        assert!(!invoker.invoke(&ToolCall::new("two", "{}")).await.is_error());
-        assert!(!invoker.invoke_in(&named_caller("ada"), &call).await.is_error());
-    }
-    assert_eq!(one.invoke(&ToolCall::new("two", "{}")).await.outcome, Outcome::Denied);
-    assert_eq!(two.invoke_in(&named_caller("ada"), &call).await.outcome, Outcome::Denied);
-    tokio::time::advance(60 * SECOND).await;
-    assert!(!two.invoke(&call).await.is_error());
-}
-
-#[tokio::test(start_paused = true)]
-async fn each_node_counts_its_own_calls_while_the_shared_state_is_away() {
-    let state = UnreachableSharedState::new();
-    let nodes = limited_together(&state);
-    let call = ToolCall::new("one", "{}");
-    state.set_unreachable(true);
-    for expected in [Outcome::Ok, Outcome::Ok, Outcome::Denied] {
-        for invoker in &nodes {
-            assert_eq!(invoker.invoke(&call).await.outcome, expected);
-        }
-    }
-    state.set_unreachable(false);
-    // The shared state is asked again after a while, and has counted none of these calls.
-    tokio::time::advance(6 * SECOND).await;
-    for expected in [Outcome::Ok, Outcome::Denied] {
-        for invoker in &nodes {
-            assert_eq!(invoker.invoke(&call).await.outcome, expected);
-        }
-    }
 }
 
 #[tokio::test]

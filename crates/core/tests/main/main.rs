@@ -31,5 +31,6 @@ mod registry;
 mod request_approval;
 mod resolve;
 mod settings;
+mod shared_limits;
 mod tower;
 mod views;

@@ -41,7 +41,6 @@ pub struct SafeHttpBuilder {
     addresses: Vec<SocketAddr>,
     networks: Vec<IpNet>,
     resolver: Arc<dyn Resolver>,
-    #[cfg(feature = "https")]
     trusted: Vec<Vec<u8>>,
     max_bytes: usize,
     timeout: Duration,
@@ -56,7 +55,6 @@ impl SafeHttpBuilder {
             addresses: Vec::new(),
             networks: Vec::new(),
             resolver: Arc::new(SystemResolver),
-            #[cfg(feature = "https")]
             trusted: Vec::new(),
             max_bytes: MAX_BYTES,
             timeout: TIMEOUT,
@@ -111,7 +109,6 @@ impl SafeHttpBuilder {
     }
 
     /// Trusts certificates, in PEM form, in addition to those of the public authorities.
-    #[cfg(feature = "https")]
     pub fn trust(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.trusted.push(pem.into());
         self
@@ -163,10 +160,7 @@ impl SafeHttpBuilder {
         Ok(SafeHttp(Arc::new(Shared {
             policy,
             resolver: self.resolver,
-            #[cfg(feature = "https")]
             connector: Connector::new(&self.trusted)?,
-            #[cfg(not(feature = "https"))]
-            connector: Connector,
             max_bytes: self.max_bytes,
             timeout: self.timeout,
         })))

@@ -31,10 +31,8 @@ pub(crate) async fn connect(
     Err(FetchError::Unreachable { host: target.name.clone(), source: last })
 }
 
-#[cfg(feature = "https")]
 pub(crate) use tls::Connector;
 
-#[cfg(feature = "https")]
 mod tls {
     use std::error::Error;
     use std::sync::Arc;
@@ -104,20 +102,5 @@ mod tls {
             Host::Ipv4(address) => Ok(ServerName::IpAddress((*address).into())),
             Host::Ipv6(address) => Ok(ServerName::IpAddress((*address).into())),
         }
-    }
-}
-
-/// Replaces the TLS connector where TLS is not compiled in; refuses every https connection.
-#[cfg(not(feature = "https"))]
-pub(crate) struct Connector;
-
-#[cfg(not(feature = "https"))]
-impl Connector {
-    pub(crate) async fn connect_tls(
-        &self,
-        _: TcpStream,
-        _: &Target,
-    ) -> Result<TcpStream, FetchError> {
-        Err(FetchError::Scheme { scheme: "https".to_owned() })
     }
 }

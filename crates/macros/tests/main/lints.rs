@@ -1,4 +1,4 @@
-//! Generated code passes denied lints: clippy's here, the compiler's in `tests/programs`.
+//! Generated code passes denied lints: clippy's here, the compiler's in `denied_lints`.
 
 #![deny(
     clippy::all,

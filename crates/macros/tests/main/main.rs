@@ -7,10 +7,14 @@
     clippy::unwrap_used,
     reason = "helpers of tests"
 )]
+// For `denied_lints`: it is a lint of whole crates.
+#![deny(non_ascii_idents)]
 
 mod bundles;
 mod call;
 mod defaults;
+// Public, because some lints are about public items only.
+pub mod denied_lints;
 mod descriptions;
 mod discovery;
 mod examples;
@@ -18,9 +22,12 @@ mod extractors;
 mod functions;
 mod hints;
 mod lints;
+mod macro_rules;
 mod nested;
+mod no_prelude;
 mod parameters;
 mod prompts;
 mod results;
+mod same_names;
 mod tool_types;
 mod ui;

@@ -13,40 +13,30 @@ const MAX_SKEW_SECS: u64 = 60;
 
 /// The tokens for one server and the client that they were issued to; neither is printed.
 ///
-/// What is stored keeps its shape: a field that is added has a default.
+/// What is stored keeps its shape: a field that a later version adds has a default.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Credential {
     /// The address of the server: a token is never sent to another.
     pub(crate) url: String,
     /// The subject of the person who has logged in; `None` for a shared credential and for the operator.
-    #[serde(default)]
     pub(crate) subject: Option<String>,
-    #[serde(default)]
     pub(crate) issuer: Option<String>,
     pub(crate) client_id: String,
-    #[serde(default)]
     pub(crate) client_secret: Option<String>,
     /// The redirect address that the client was registered with; `None` if it was not registered dynamically.
-    #[serde(default)]
     pub(crate) registered_redirect: Option<String>,
     pub(crate) access_token: String,
-    #[serde(default)]
     pub(crate) refresh_token: Option<String>,
     /// When the tokens were received, in seconds since 1970.
     pub(crate) received_at: u64,
     /// How long the access token is valid, in seconds; `None` if that is not known.
-    #[serde(default)]
     pub(crate) expires_in: Option<u64>,
-    #[serde(default)]
     pub(crate) scopes: Vec<String>,
     /// The scopes that the login has requested.
-    #[serde(default)]
     pub(crate) requested_scopes: BTreeSet<String>,
     /// The scopes that requests since then were missing, for the next login.
-    #[serde(default)]
     pub(crate) missing_scopes: BTreeSet<String>,
     /// Set if the authorization server has rejected the refresh token: only a login helps.
-    #[serde(default)]
     pub(crate) is_rejected: bool,
 }
 

@@ -1,11 +1,10 @@
 //! A destructive tool runs only with the approval of the client's user.
 
 use serde_json::{Value, json};
-
-use crate::support::{
+use test_support_mcp::client::{
     RawConnection, http_request, open_session, post, request, send, serve, stateless_request_with,
 };
-use crate::tools::{kit, server, text};
+use test_support_mcp::tools::{kit, server, text};
 
 fn erase() -> Value {
     json!({ "name": "erase", "arguments": { "path": "/project/x" } })

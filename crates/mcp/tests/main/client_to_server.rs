@@ -5,6 +5,8 @@ use std::sync::Arc;
 use axum::Router;
 use futures::future::BoxFuture;
 use serde_json::json;
+use test_support::real;
+use test_support_mcp::tools::{kit, server};
 use tokio::net::TcpListener;
 use toolwright::{Invoker, Registry, ToolCall};
 use toolwright_mcp::{
@@ -12,8 +14,6 @@ use toolwright_mcp::{
 };
 
 use crate::issuer::Issuer;
-use crate::real;
-use crate::tools::{kit, server};
 
 /// Serves tools below `/mcp` of some router, `read` for those that change nothing, `all` for all.
 async fn serve_protected(issuer: &Issuer) -> String {

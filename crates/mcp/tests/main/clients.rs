@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use serde_json::Value;
+use test_support::real;
 
 use crate::fixture::{Fixture, NODES, example};
-use crate::real;
 
 /// Runs the Inspector's command line, and returns the JSON that it prints.
 fn inspect(target: &[&str], arguments: &[&str]) -> Value {

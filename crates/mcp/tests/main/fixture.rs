@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use test_support::programs;
+
 /// The conformance fixture on a port of the system's choice; ended when it is dropped.
 pub(crate) struct Fixture {
     child: Child,
@@ -15,11 +17,9 @@ pub(crate) struct Fixture {
 /// The arguments of a server with one node, and of one whose two nodes take turns.
 pub(crate) const NODES: [&[&str]; 2] = [&[], &["--nodes", "2"]];
 
-/// Examples are built beside the tests.
+/// The program of the fixture.
 pub(crate) fn example() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).unwrap();
-    profile.join("examples/conformance_server")
+    programs::example("conformance_server")
 }
 
 impl Fixture {

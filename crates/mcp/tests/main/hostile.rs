@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-
-use crate::support::{
+use test_support_mcp::client::{
     RawConnection, assert_healthy, http_request, post, request, send, serve, stateless_request,
 };
-use crate::tools::{kit, server};
+use test_support_mcp::tools::{kit, server};
 
 #[tokio::test]
 async fn a_page_of_another_origin_is_refused() {
@@ -141,7 +140,8 @@ async fn a_session_id_that_is_made_up_or_used_up_is_not_found() {
 #[tokio::test]
 async fn a_version_that_no_session_has_is_refused() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    let session = crate::support::open_session(served.addr, "2025-11-25", json!({})).await;
+    let session =
+        test_support_mcp::client::open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "1999-01-01")];
     let answer = post(served.addr, &headers, &request(1, "ping", json!({}))).await;
     assert_eq!(answer.status, 400, "{answer:?}");

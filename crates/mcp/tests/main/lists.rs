@@ -1,11 +1,12 @@
 //! What is listed, to whom, and in which pages.
 
 use serde_json::{Value, json};
+use test_support_mcp::client::{
+    http_request, open_session, post, request, send, serve, stateless_request,
+};
+use test_support_mcp::tools::{kit, server};
 use toolwright::{Authorise, Invoker, Registry, Secret, Tool, ToolError};
 use toolwright_mcp::{McpServer, Revision};
-
-use crate::support::{http_request, open_session, post, request, send, serve, stateless_request};
-use crate::tools::{kit, server};
 
 fn numbered(count: usize) -> Registry {
     let registry = Registry::new();

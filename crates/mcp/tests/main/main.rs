@@ -1,4 +1,4 @@
-//! The server as clients meet it: over HTTP and over lines, polite and hostile.
+//! The server as clients meet it, over HTTP and over lines, polite and hostile; the client; the conformance suites of both.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,24 +9,23 @@
 )]
 
 mod approval;
+mod client;
 mod client_to_server;
 mod clients;
 mod cluster;
+mod conformance_client;
+mod conformance_server;
 mod fixture;
 mod hostile;
 mod issuer;
 mod lists;
 mod npm;
 mod oauth;
-#[path = "../../../../tests/support/real.rs"]
-mod real;
 mod resources;
 mod scopes;
 mod session_owners;
 mod sessions;
 mod stateless;
 mod stdio;
-mod support;
 mod tasks;
 mod tool_search;
-mod tools;

@@ -2,8 +2,9 @@
 
 use std::process::Command;
 
+use test_support::real;
+
 use crate::fixture::{Fixture, NODES, example};
-use crate::real;
 
 #[test]
 fn the_typescript_clients_list_and_call_over_http_and_stdio() {

@@ -4,14 +4,14 @@ use std::sync::atomic::Ordering;
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
+use test_support_mcp::client::{
+    HttpAnswer, RunningServer, http_request, post, send, serve, stateless_request,
+};
+use test_support_mcp::tools::{kit, server};
 use toolwright::Secret;
 use toolwright_mcp::{Claims, Jwks, ResourceServer, ScopeRule, StaticTokens, VerifyError};
 
 use crate::issuer::{Issuer, Key, claims, now, unsigned};
-use crate::support::{
-    HttpAnswer, RunningServer, http_request, post, send, serve, stateless_request,
-};
-use crate::tools::{kit, server};
 
 pub(crate) const HERE: &str = "https://tools.example/mcp";
 pub(crate) const ISSUER: &str = "https://login.example";
@@ -54,13 +54,13 @@ async fn a_good_token_is_let_in_whatever_the_revision() {
     assert_eq!(answer.json()["result"]["cacheScope"], "private");
     let bearer = format!("Bearer {token}");
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let hello = crate::support::initialize(version, json!({}));
+        let hello = test_support_mcp::client::initialize(version, json!({}));
         let answer = post(served.addr, &[("Authorization", &bearer)], &hello).await;
         assert_eq!(answer.status, 200, "{answer:?}");
         let session = answer.header("Mcp-Session-Id").unwrap();
         let headers = [("Authorization", &*bearer), ("Mcp-Session-Id", session)];
         let call = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
-        let call = crate::support::request(1, "tools/call", call);
+        let call = test_support_mcp::client::request(1, "tools/call", call);
         let answer = post(served.addr, &headers, &call).await;
         assert_eq!(answer.json()["result"]["content"][0]["text"], "5");
         let bare = post(served.addr, &headers[1..], &call).await;

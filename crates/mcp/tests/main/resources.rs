@@ -1,14 +1,13 @@
 //! What clients read by its address.
 
 use serde_json::json;
-use toolwright::{Content, Tool, ToolError, tool};
-use toolwright_mcp::{McpServer, ServedResource};
-
-use crate::support::{
+use test_support_mcp::client::{
     RawConnection, http_request, open_session, post, request, send, serve, stateless_body,
     stateless_request,
 };
-use crate::tools::{kit, server};
+use test_support_mcp::tools::{kit, server};
+use toolwright::{Content, Tool, ToolError, tool};
+use toolwright_mcp::{McpServer, ServedResource};
 
 /// What was written on a day.
 #[tool(read_only)]

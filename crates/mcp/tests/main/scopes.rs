@@ -1,6 +1,10 @@
 //! What a token's scopes open: in lists and in calls, for tools, prompts and resources.
 
 use serde_json::{Value, json};
+use test_support_mcp::client::{
+    HttpAnswer, RawConnection, RunningServer, http_request, send, serve, stateless_request,
+};
+use test_support_mcp::tools::{Kit, kit, server, text};
 use toolwright::{Caller, Secret, prompt, tool};
 use toolwright_mcp::{
     Claims, ClientPeer, McpServer, McpServerBuilder, ResourceServer, ScopeRule, ServedResource,
@@ -8,10 +12,6 @@ use toolwright_mcp::{
 };
 
 use crate::oauth::{HERE, ISSUER, with};
-use crate::support::{
-    HttpAnswer, RawConnection, RunningServer, http_request, send, serve, stateless_request,
-};
-use crate::tools::{Kit, kit, server, text};
 
 /// Says who calls, and what they were granted.
 #[tool(read_only)]
@@ -162,8 +162,12 @@ async fn prompts_and_resources_are_opened_likewise() {
     let answer = ask(&served, "ada", "prompts/get", json!({ "name": "greeting" })).await;
     assert_eq!(answer.status, 403, "{answer:?}");
     let read = |token, uri: &str| {
-        let body =
-            crate::support::stateless_body(1, "resources/read", json!({ "uri": uri }), json!({}));
+        let body = test_support_mcp::client::stateless_body(
+            1,
+            "resources/read",
+            json!({ "uri": uri }),
+            json!({}),
+        );
         let headers = [
             ("MCP-Protocol-Version", "2026-07-28"),
             ("Mcp-Method", "resources/read"),

@@ -3,16 +3,16 @@
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
+use test_support_mcp::client::{
+    RawConnection, http_request, initialize, post, request, send, serve, stateless_request,
+    stateless_request_with,
+};
+use test_support_mcp::tools::{kit, server, text};
 use toolwright::{Secret, tool};
 use toolwright_mcp::{Claims, ClientPeer, ResourceServer};
 
 use crate::oauth::{HERE, ISSUER, with};
 use crate::scopes::scoped;
-use crate::support::{
-    RawConnection, http_request, initialize, post, request, send, serve, stateless_request,
-    stateless_request_with,
-};
-use crate::tools::{kit, server, text};
 
 /// Goes on by itself, for ever.
 #[tool]
@@ -62,7 +62,7 @@ async fn a_task_is_there_for_who_began_it_with_as_many_scopes() {
     let begun = ask("ada.all", call).await.json();
     let task = begun["result"]["taskId"].as_str().unwrap_or_else(|| panic!("{begun}"));
     let get = || {
-        let body = crate::support::stateless_body(
+        let body = test_support_mcp::client::stateless_body(
             2,
             "tasks/get",
             json!({ "taskId": task }),

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolwright::Secret;
-use toolwright_mcp::Revision;
-
-use crate::support::{
+use test_support_mcp::client::{
     RawConnection, assert_healthy, http_request, initialize, open_session, post, request, send,
     serve,
 };
-use crate::tools::{kit, server, text};
+use test_support_mcp::tools::{kit, server, text};
+use toolwright::Secret;
+use toolwright_mcp::Revision;
 
 fn call(id: u32, name: &str, arguments: Value) -> Value {
     request(id, "tools/call", json!({ "name": name, "arguments": arguments }))

@@ -1,12 +1,11 @@
 //! 2026-07-28: every request stands for itself.
 
 use serde_json::json;
-
-use crate::support::{
+use test_support_mcp::client::{
     RawConnection, assert_healthy, call, http_request, send, serve, stateless_body,
     stateless_request, stateless_request_with,
 };
-use crate::tools::{self, kit, server, text};
+use test_support_mcp::tools::{self, kit, server, text};
 
 #[tokio::test]
 async fn a_call_is_answered_at_once_as_json() {

@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use test_support_mcp::client::{initialize, request, stateless_body};
+use test_support_mcp::tools::{kit, server, text};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
 use toolwright_mcp::{McpServeError, McpServer};
 
 use crate::fixture::example;
-use crate::support::{initialize, request, stateless_body};
-use crate::tools::{kit, server, text};
 
 /// A client at the other end.
 pub(crate) struct Peer {

@@ -1,11 +1,10 @@
 //! Calls that go on while their clients do something else.
 
 use serde_json::{Value, json};
+use test_support_mcp::client::{RunningServer, send, serve, stateless_request_with};
+use test_support_mcp::tools::{Heard, kit, server, text};
 use toolwright::{Secret, State, tool};
 use toolwright_mcp::{ClientPeer, McpServer};
-
-use crate::support::{RunningServer, send, serve, stateless_request_with};
-use crate::tools::{Heard, kit, server, text};
 
 /// Goes on by itself, for ever.
 #[tool]

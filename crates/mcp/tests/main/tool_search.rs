@@ -3,14 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use test_support_mcp::client::{
+    call, request, send, serve, stateless_request, stateless_request_with,
+};
+use test_support_mcp::tools::{kit, server, text};
 use toolwright::{AuditRecord, Invoker, Tool};
 use toolwright_mcp::McpServer;
 
 use crate::oauth::with as with_token;
 use crate::scopes::with_scopes;
 use crate::stdio::peer;
-use crate::support::{call, request, send, serve, stateless_request, stateless_request_with};
-use crate::tools::{kit, server, text};
 
 /// The arguments of `call_tool`.
 fn named(tool: &str, arguments: Value) -> Value {
@@ -38,7 +40,7 @@ async fn a_client_over_stdio_lists_two_tools_searches_and_calls() {
     }
     let served = server(&kit).tool_search(true).build().unwrap();
     let mut client = peer(&served);
-    client.ask(crate::support::initialize("2025-11-25", json!({}))).await;
+    client.ask(test_support_mcp::client::initialize("2025-11-25", json!({}))).await;
     let tools = client.ask(request(1, "tools/list", json!({}))).await;
     assert_eq!(listed(&tools), ["search_tools", "call_tool"]);
     let search = json!({ "name": "search_tools", "arguments": { "query": "adds two numbers" } });

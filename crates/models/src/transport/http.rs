@@ -55,12 +55,7 @@ impl HttpTransport {
         if let Some(client) = cell.get() {
             return Ok(client.clone());
         }
-        if cfg!(not(feature = "tls")) && request.url.scheme() == "https" {
-            let message = "for https://, enable the feature `tls` of toolwright";
-            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
-        }
         // Fails if the program has installed a provider already, which serves as well.
-        #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .user_agent(user_agent())
@@ -69,7 +64,6 @@ impl HttpTransport {
         if is_loopback {
             builder = builder.no_proxy();
         }
-        #[cfg(feature = "tls")]
         if is_plain {
             builder = builder.tls_certs_only([]);
         }

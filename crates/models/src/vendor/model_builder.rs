@@ -9,7 +9,6 @@ use toolwright_search::Embedder;
 
 use super::Vendor;
 use crate::client::{ConnectionSettings, RemoteEmbedder, RemoteModel, Timeouts};
-#[cfg(feature = "http")]
 use crate::transport::HttpTransport;
 use crate::transport::Transport;
 
@@ -237,15 +236,8 @@ impl ModelBuilder {
     }
 }
 
-#[cfg(feature = "http")]
 fn default_transport(timeouts: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
     Ok(Arc::new(HttpTransport::new().connect_timeout(timeouts.connect)))
-}
-
-#[cfg(not(feature = "http"))]
-fn default_transport(_: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
-    let message = "no transport is set: set one with `ModelBuilder::transport`, or build with the feature `models` of toolwright";
-    Err(ModelError::new(ModelErrorKind::BadRequest, message))
 }
 
 impl fmt::Debug for ModelBuilder {

@@ -64,21 +64,18 @@ struct SessionRecord {
     /// `None` for the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     /// `None` if the credential is an `Authorization` header.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
     began: u64,
     expires: u64,
     /// What the cookie stands for, encrypted with the key of the session.
     credential: String,
-    /// `None` until the cookie is first replaced, if its secret is the key of the session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cookies: Option<CookieKeys>,
+    cookies: CookieKeys,
     /// The path of the cookie.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
+    path: String,
 }
 
 /// What a cookie is to the stored sessions.
@@ -98,7 +95,7 @@ pub(super) struct OpenedSession {
     /// The time until it expires, by the clock of this node.
     pub(super) expires_in: Duration,
     /// The value that replaces the cookie, and its path.
-    pub(super) new_cookie: Option<(String, Option<String>)>,
+    pub(super) new_cookie: Option<(String, String)>,
 }
 
 /// A credential, and the text that it is stored as.
@@ -129,31 +126,6 @@ impl SessionRecord {
         let plain = key.open(id, &self.credential)?;
         let credential = SessionCredential::decode(self.provider.as_deref(), &plain)?;
         Some(StoredCredential { sealed: self.credential.clone(), credential: Arc::new(credential) })
-    }
-
-    /// Looks up a cookie; true if its first use has changed the record.
-    fn admit(
-        &mut self,
-        cookie: &CookieValue<'_>,
-        times: RotationTimes,
-    ) -> Option<(CookieStatus, bool)> {
-        match &mut self.cookies {
-            Some(cookies) => Some(cookies.admit(cookie, times, unix_millis_now())),
-            None => Some((CookieStatus::Valid(cookie.seal_key()?), false)),
-        }
-    }
-
-    /// Returns a new value for the cookie, if it is due.
-    fn rotate(
-        &mut self,
-        cookie: &CookieValue<'_>,
-        key: &SealKey,
-        times: RotationTimes,
-    ) -> Option<String> {
-        if self.cookies.is_none() {
-            self.cookies = CookieKeys::new(cookie, key, self.began);
-        }
-        self.cookies.as_mut()?.rotate(cookie, key, times, unix_millis_now())
     }
 }
 
@@ -200,17 +172,7 @@ impl LoginSessions {
         authorization: &HeaderValue,
         path: &str,
     ) -> Result<String, ErrorResponse> {
-        let text = CookieValue::generate(&key_prefix(owner))?;
-        let sealed = CookieValue::parse(&text).and_then(|cookie| {
-            let id = cookie.key();
-            // The secret is the key, as in sessions of earlier versions, which may run at other nodes.
-            let credential = cookie.seal_key()?.seal(&id, authorization.as_bytes())?;
-            Some((id, credential))
-        });
-        let (id, credential) = sealed.ok_or_else(unsealable)?;
-        let record = new_record(owner, None, None, credential, path);
-        self.store_new(&id, &record).await?;
-        Ok(text)
+        self.store_new(owner, None, None, Some(authorization.as_bytes()), path).await
     }
 
     /// Begins the session of a person who has signed in with a provider, and returns the value of its cookie.
@@ -222,26 +184,40 @@ impl LoginSessions {
     ) -> Result<String, ErrorResponse> {
         let owner = Owner::Subject(signed_in.identity.subject.clone());
         let name = signed_in.identity.display_name.clone();
-        let text = CookieValue::generate(&key_prefix(&owner))?;
-        let key = SealKey::generate()?;
         let now = unix_millis_now();
-        let lifetime = u64::try_from(SESSION_LIFETIME.as_millis()).unwrap_or(u64::MAX);
-        let credential =
-            ProviderCredential::new(provider, signed_in, now, now.saturating_add(lifetime));
-        let sealed = CookieValue::parse(&text).and_then(|cookie| {
-            let id = cookie.key();
-            let sealed = key.seal(&id, &credential.encode()?)?;
-            Some((id, sealed, CookieKeys::new(&cookie, &key, now)?))
-        });
-        let (id, sealed, cookies) = sealed.ok_or_else(unsealable)?;
-        let mut record = new_record(&owner, name, Some(provider.to_owned()), sealed, path);
-        record.cookies = Some(cookies);
-        self.store_new(&id, &record).await?;
-        Ok(text)
+        let credential = ProviderCredential::new(provider, signed_in, now, session_end(now));
+        let (provider, credential) = (Some(provider.to_owned()), credential.encode());
+        self.store_new(&owner, name, provider, credential.as_deref(), path).await
     }
 
-    async fn store_new(&self, id: &str, record: &SessionRecord) -> Result<(), SharedStateError> {
-        self.0.put(SPACE, id, &record.to_value()?, Some(SESSION_LIFETIME)).await
+    /// Stores a session with this credential, and returns the value of its cookie.
+    async fn store_new(
+        &self,
+        owner: &Owner,
+        name: Option<String>,
+        provider: Option<String>,
+        credential: Option<&[u8]>,
+        path: &str,
+    ) -> Result<String, ErrorResponse> {
+        let text = CookieValue::generate(&key_prefix(owner))?;
+        let key = SealKey::generate()?;
+        let began = unix_millis_now();
+        let sealed = CookieValue::parse(&text).and_then(|cookie| {
+            let id = cookie.key();
+            let sealed = key.seal(&id, credential?)?;
+            Some((id, sealed, CookieKeys::new(&cookie, &key, began)?))
+        });
+        let (id, credential, cookies) =
+            sealed.ok_or_else(|| ErrorResponse::unencodable("the session cannot be encrypted"))?;
+        let subject = match owner {
+            Owner::Subject(subject) => Some(subject.clone()),
+            _ => None,
+        };
+        let (expires, path) = (session_end(began), path.to_owned());
+        let record =
+            SessionRecord { subject, name, provider, began, expires, credential, cookies, path };
+        self.0.put(SPACE, &id, &record.to_value()?, Some(SESSION_LIFETIME)).await?;
+        Ok(text)
     }
 
     /// Returns the ids of the owner's oldest sessions, if there are too many beside the new one.
@@ -279,24 +255,19 @@ impl LoginSessions {
             let Some(mut record) = SessionRecord::parse(&value) else {
                 return Ok(FoundSession::Unknown);
             };
-            let (key, mut is_changed) = match record.admit(cookie, times) {
-                Some((CookieStatus::Valid(key), is_changed)) => (key, is_changed),
-                Some((CookieStatus::Replaced, _)) => return Ok(FoundSession::Replaced),
-                Some((CookieStatus::Unknown, _)) | None => return Ok(FoundSession::Unknown),
+            let now = unix_millis_now();
+            let (key, mut is_changed) = match record.cookies.admit(cookie, times, now) {
+                (CookieStatus::Valid(key), is_changed) => (key, is_changed),
+                (CookieStatus::Replaced, _) => return Ok(FoundSession::Replaced),
+                (CookieStatus::Unknown, _) => return Ok(FoundSession::Unknown),
             };
             let Some(stored) = record.open(&id, &key) else {
                 return Ok(FoundSession::Unknown);
             };
-            let unchanged_cookies = record.cookies.clone();
             let mut new_cookie = None;
-            if may_rotate {
-                match record.rotate(cookie, &key, times) {
-                    Some(value) => {
-                        new_cookie = Some((value, record.path.clone()));
-                        is_changed = true;
-                    }
-                    None => record.cookies = unchanged_cookies,
-                }
+            if may_rotate && let Some(value) = record.cookies.rotate(cookie, &key, times, now) {
+                new_cookie = Some((value, record.path.clone()));
+                is_changed = true;
             }
             let expires_in = record.expires_in();
             if is_changed {
@@ -377,26 +348,9 @@ impl LoginSessions {
     }
 }
 
-fn new_record(
-    owner: &Owner,
-    name: Option<String>,
-    provider: Option<String>,
-    credential: String,
-    path: &str,
-) -> SessionRecord {
-    let began = unix_millis_now();
-    let lifetime = u64::try_from(SESSION_LIFETIME.as_millis()).unwrap_or(u64::MAX);
-    let subject = match owner {
-        Owner::Subject(subject) => Some(subject.clone()),
-        _ => None,
-    };
-    let expires = began.saturating_add(lifetime);
-    let path = Some(path.to_owned());
-    SessionRecord { subject, name, provider, began, expires, credential, cookies: None, path }
-}
-
-fn unsealable() -> ErrorResponse {
-    ErrorResponse::unencodable("the session cannot be encrypted")
+/// When a session that begins at this time ends by itself, in milliseconds since 1970.
+fn session_end(began: u64) -> u64 {
+    began.saturating_add(u64::try_from(SESSION_LIFETIME.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// What the ids of an owner's sessions begin with.

@@ -318,7 +318,6 @@ impl CookieSessions {
             FoundSession::Unknown => return Ok(None),
         };
         let set_cookie = opened.new_cookie.as_ref().and_then(|(value, path)| {
-            let path = path.as_deref().unwrap_or("/");
             // Cannot fail: the cookie of the login had this path.
             self.set_cookie_header(value, path, opened.expires_in).ok()
         });

@@ -199,7 +199,6 @@ impl LoggedEvent {
     }
 
     /// The JSON that is sent, as [`SequencedEvent::json`].
-    #[cfg(feature = "websocket")]
     pub(crate) fn json(&self) -> Vec<u8> {
         to_json(&WireEventRef { seq: self.seq, at: self.at, event: &self.body })
     }

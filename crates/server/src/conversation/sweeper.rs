@@ -91,6 +91,8 @@ impl Server {
 
     /// Spawns [`attend_unattended`](Self::attend_unattended), once, for an app that serves the [`router`](Self::router) itself.
     ///
+    /// Beside a node of another version that this one cannot work with, it logs an error and [shuts down](Self::shutdown).
+    ///
     /// # Panics
     ///
     /// Outside of a tokio runtime.
@@ -98,7 +100,15 @@ impl Server {
         if !self.state.background_work.swap(true, Ordering::Relaxed) {
             let server = self.clone();
             tokio::spawn(async move {
-                tokio::join!(server.attend_unattended(), server.register_node(None));
+                match server.register_until_known().await {
+                    Ok(node) => {
+                        tokio::join!(server.attend_unattended(), server.keep_registered(node));
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, "this node shuts down");
+                        server.shutdown().await;
+                    }
+                }
             });
         }
     }

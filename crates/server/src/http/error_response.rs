@@ -123,7 +123,6 @@ impl ErrorResponse {
         self.status == StatusCode::SERVICE_UNAVAILABLE
     }
 
-    #[cfg(feature = "websocket")]
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

@@ -42,6 +42,7 @@ pub(crate) struct Metrics {
     bus_connected: IntGauge,
     bus_queued: IntGauge,
     bus_dropped: IntGauge,
+    bus_refused: IntGauge,
     /// Conversations in memory; set when the metrics are rendered.
     rooms: IntGauge,
     requests: IntCounterVec,
@@ -113,6 +114,10 @@ impl Metrics {
             bus_connected: gauge("bus_connected", "1 if the bus to other nodes can be reached")?,
             bus_queued: gauge("bus_queued", "messages that wait to be sent to other nodes")?,
             bus_dropped: gauge("bus_dropped", "messages to other nodes that were dropped")?,
+            bus_refused: gauge(
+                "bus_refused",
+                "messages of nodes with another protocol that were refused",
+            )?,
             cost: register_counter_with_registry!(
                 "cost_total",
                 "what models cost, where the price is known",
@@ -211,6 +216,7 @@ impl Metrics {
             self.bus_connected.set(bus.is_connected().into());
             self.bus_queued.set(count(bus.queued));
             self.bus_dropped.set(i64::try_from(bus.dropped).unwrap_or(i64::MAX));
+            self.bus_refused.set(i64::try_from(bus.refused).unwrap_or(i64::MAX));
         }
         let text = TextEncoder::new().encode_to_string(&self.registry.gather());
         text.map_err(ErrorResponse::unencodable)
@@ -264,6 +270,9 @@ toolwright_bus_lag_seconds_count 0
 # HELP toolwright_bus_queued messages that wait to be sent to other nodes
 # TYPE toolwright_bus_queued gauge
 toolwright_bus_queued 0
+# HELP toolwright_bus_refused messages of nodes with another protocol that were refused
+# TYPE toolwright_bus_refused gauge
+toolwright_bus_refused 0
 # HELP toolwright_call_seconds how long calls of tools take
 # TYPE toolwright_call_seconds histogram
 toolwright_call_seconds_bucket{le="0.005"} 0

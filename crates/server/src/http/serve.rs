@@ -13,6 +13,8 @@ use axum::{BoxError, Router};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use toolwright_bus::NODE_PROTOCOL;
+use toolwright_core::SharedStateError;
 use toolwright_mcp::__internal::{accept_connections, serve_http1};
 use toolwright_mcp::McpServer;
 use tower::ServiceExt as _;
@@ -47,6 +49,23 @@ pub enum ListenError {
     /// The address of the listener is not known.
     #[error("the address cannot be listened on: {0}")]
     Io(#[from] std::io::Error),
+    /// A node that serves from the same store has another number of the [protocol between nodes](NODE_PROTOCOL).
+    #[error(
+        "node `{node}` ({version}) serves from this store with protocol {protocol} between nodes, and this node ({own_version}) has protocol {NODE_PROTOCOL}: stop the nodes of the other version, and start this one again; a node that has crashed counts for 30 seconds"
+    )]
+    OtherProtocol {
+        /// The name of the other node.
+        node: String,
+        /// The name and the version of its program.
+        version: String,
+        /// Its number.
+        protocol: u32,
+        /// The name and the version of this program.
+        own_version: String,
+    },
+    /// The nodes that serve from the same store are not known.
+    #[error("the nodes that serve from this store cannot be listed")]
+    Nodes(#[source] SharedStateError),
 }
 
 impl Server {
@@ -57,7 +76,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When the address is not a loopback address and the server requires no credential.
+    /// When the address is not a loopback address and the server requires no credential, or a node of another version serves
+    /// that this one cannot work with.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -67,6 +87,7 @@ impl Server {
         if !addr.ip().is_loopback() && self.state.auth.allows_anonymous() {
             return Err(ListenError::NotLoopback { addr });
         }
+        let node = self.register_node(Some(addr)).await?;
         let router =
             http::not_found_router(&self.state).merge(self.router()).merge(self.well_known());
         let serve = |stream, peer| self.serve_connection(router.clone(), stream, peer);
@@ -94,7 +115,7 @@ impl Server {
             // Those that are accepted from now on are not waited for.
             accept_connections(&listener, max_connections, finish, serve).await;
         };
-        tokio::join!(serve, self.register_node(Some(addr)));
+        tokio::join!(serve, self.keep_registered(node));
         Ok(())
     }
 

@@ -28,10 +28,7 @@ use crate::http::error_response::ErrorResponse;
 use crate::protocols::ai_sdk::encoder::AiSdkEncoder;
 
 pub(crate) mod encoder;
-#[cfg(feature = "websocket")]
 pub(crate) mod websocket;
-#[cfg(not(feature = "websocket"))]
-pub(crate) use super::websocket;
 
 /// The request of a front end.
 #[derive(Deserialize)]

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-#[cfg(feature = "websocket")]
 use axum::extract::ws::WebSocketUpgrade;
-#[cfg(feature = "websocket")]
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -35,7 +33,6 @@ pub(crate) mod conversation_list;
 mod events;
 pub(crate) mod journal_file;
 pub(crate) mod management;
-#[cfg(feature = "websocket")]
 mod websocket;
 
 const NO_SUCH_ENTRY: &str = "this conversation has no entry with the id that `at` names";
@@ -52,8 +49,8 @@ pub(crate) async fn show_or_upgrade(
     Path(params): Path<PathParams>,
     Query(path): Query<PathQuery>,
     headers: HeaderMap,
-    #[cfg(feature = "websocket")] Query(from): Query<EventsQuery>,
-    #[cfg(feature = "websocket")] upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    Query(from): Query<EventsQuery>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ErrorResponse> {
     let conversation = open_recovered(&endpoint, params, &context).await?;
     if !headers.contains_key(header::UPGRADE) {
@@ -67,10 +64,7 @@ pub(crate) async fn show_or_upgrade(
         }
         return answer(StatusCode::OK, &snapshot);
     }
-    #[cfg(feature = "websocket")]
-    return websocket::upgrade(upgrade, conversation, context, from);
-    #[cfg(not(feature = "websocket"))]
-    Err(super::websocket::upgrade().await)
+    websocket::upgrade(upgrade, conversation, context, from)
 }
 
 /// Opens a conversation to read it, and resumes the turn that an earlier process left unfinished.

@@ -32,12 +32,8 @@ mod node_registry;
 mod oauth;
 mod openai;
 mod openapi;
-#[path = "../../../../tests/support/openid_provider.rs"]
-mod openid_provider;
 mod own_login;
 mod owners;
-#[path = "../../../store/tests/main/server.rs"]
-mod postgres_server;
 mod queue;
 mod quotas;
 mod restart;

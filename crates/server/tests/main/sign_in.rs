@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use test_support::openid_provider::{CLIENT_ID, CLIENT_SECRET, OpenIdServer, parse_form, person};
 use toolwright::chat::{MemoryStore, Owner, Store};
 use toolwright::testing::FnModel;
 use toolwright::{Secret, Tool, ToolError};
 use toolwright_auth::{OpenIdProvider, ScopeRule, SignIn};
 use toolwright_server::{LoginSessions, ServerBuildError, ServerBuilder};
 
-use crate::openid_provider::{CLIENT_ID, CLIENT_SECRET, OpenIdServer, parse_form, person};
 use crate::rooms::Socket;
 use crate::support::{HttpResponse, TestServer, invoker, no_tools, serve, within_timeout};
 

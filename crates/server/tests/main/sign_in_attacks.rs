@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::json;
+use test_support::openid_provider::{OpenIdServer, Signing, encode, person};
 use toolwright::Secret;
 use toolwright::testing::FnModel;
 use toolwright_auth::{ScopeRule, SignIn};
 use toolwright_mcp::{Claims, ResourceServer, TokenVerifier, VerifyError};
 use toolwright_server::ServerBuilder;
 
-use crate::openid_provider::{OpenIdServer, Signing, encode, person};
 use crate::sign_in::{Browser, PATH, builder, provider, start};
 use crate::support::{TestServer, no_tools, serve};
 

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use test_support::servers::postgres;
 use toolwright::chat::{MemoryStore, Store};
 use toolwright_server::ServerBuilder;
-
-use crate::postgres_server;
 
 /// An empty store, which every node opens for itself.
 pub(crate) enum TestStore {
@@ -18,7 +17,7 @@ impl TestStore {
     /// One in memory, and one in PostgreSQL where that is installed.
     pub(crate) async fn all() -> Vec<Self> {
         let mut stores = vec![Self::Memory(Arc::default())];
-        if let Some(server) = postgres_server::shared() {
+        if let Some(server) = postgres::shared() {
             stores.push(Self::Postgres(server.create_database().await));
         }
         stores

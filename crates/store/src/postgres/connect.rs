@@ -30,7 +30,7 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// When the database cannot be reached, refuses the user, or has tables of a newer version.
+    /// When the database cannot be reached, refuses the user, or has tables of a newer version or a development version.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         Self::connect_with(url, schema::MIGRATIONS).await
     }

@@ -23,6 +23,8 @@ const ERROR_MESSAGES: &[(&str, &str)] = &[
 const UNREACHABLE: &str = "cannot be reached: see that it runs, and that host and port are right";
 const CONNECTION_LOST: &str = "closed the connection: try again when it is available";
 
+const DEADLOCK: &str = "40P01";
+
 /// Describes what is wrong with a database and what to do about it.
 pub(super) fn store_error(label: &str, error: sqlx::Error) -> StoreError {
     let meaning = match &error {
@@ -42,6 +44,13 @@ fn message_for_code(code: &str) -> Option<&'static str> {
     let mut known = ERROR_MESSAGES.iter();
     let (_, meaning) = known.find(|(prefix, _)| code.starts_with(prefix))?;
     Some(meaning)
+}
+
+/// Returns true if the transaction was rolled back because it and another one waited for each other, so that a retry succeeds.
+/// A migration that changes tables waits for the queries of nodes that run, and they for it.
+pub(super) fn is_deadlock(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.is_some_and(|code| code == DEADLOCK)
 }
 
 /// Returns true if the connection was lost, so that a retry on another one may succeed.

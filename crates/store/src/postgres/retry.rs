@@ -1,4 +1,4 @@
-//! Retries operations whose connection was lost.
+//! Retries operations whose connection was lost, or whose transaction was rolled back in a deadlock.
 
 use std::io;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Database {
         error::store_error(&self.label, error)
     }
 
-    /// Runs an operation, and retries it while its connection is lost.
+    /// Runs an operation, and retries it while its connection is lost or its transaction is rolled back in a deadlock.
     pub(super) async fn with_retry<T, F>(
         &self,
         operation: impl Fn() -> F,
@@ -49,6 +49,7 @@ impl Database {
                     // The others have been idle since, so they are pinged before they are used.
                     retries = if is_timeout(&error) { 0 } else { retries - 1 };
                 }
+                Err(error) if retries > 0 && error::is_deadlock(&error) => retries -= 1,
                 Err(error) => return Err(self.store_error(error)),
             }
         }

@@ -1,35 +1,72 @@
 //! The tables of a PostgreSQL database, and the migrations that create them.
 
-use sqlx::{PgConnection, query_as, query_scalar};
+use sqlx::query_scalar;
 use toolwright_chat::StoreError;
 
-use super::PostgresStore;
 use super::retry::Database;
-use crate::codec::{to_sql, turn_to_sql};
-use crate::migrations::{
-    PrepareError, TURN_VERSION, is_turn_end, last_turn_status, pending_migrations,
-};
+use super::{PostgresStore, error};
+use crate::migrations::{PrepareError, newest_version, pending_migrations};
 
 /// The advisory lock under which nodes that start at the same time migrate one after the other; no other program uses the
 /// number.
 const MIGRATION_LOCK: i64 = 0x746f_6f6c_7772_6967;
 
-/// The migrations, in order; a step that was released is never changed.
-pub(super) const MIGRATIONS: &[&str] = &["
+/// How often a migration is retried that was rolled back in a deadlock with queries of nodes that run.
+const MAX_RETRIES: usize = 10;
+
+/// The migrations, in order. A step that was released is never changed.
+pub(super) const MIGRATIONS: &[&str] = &[FIRST_STEP];
+
+/// Until 0.1 is published, it is edited in place, and every edit raises [`FIRST_VERSION`](crate::migrations::FIRST_VERSION).
+///
+/// Names, ids and titles are bytes: text cannot contain NUL, and they may.
+const FIRST_STEP: &str = "
+    CREATE TABLE toolwright_meta (
+        one boolean PRIMARY KEY DEFAULT true CHECK (one),
+        -- The oldest version of the tables whose programs may use these.
+        oldest_reader bigint NOT NULL,
+        -- The highest term of a row of `toolwright_conversations` that was removed. New rows start with it, so that no
+        -- conversation has a term twice.
+        removed_term bigint NOT NULL
+    );
+    INSERT INTO toolwright_meta (oldest_reader, removed_term) VALUES (5, 0);
+
+    -- The keys that sign approvals. The one with the highest number signs, the others verify.
+    CREATE TABLE toolwright_keys (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        key text NOT NULL
+    );
+
+    -- A row for each conversation that has a lease, an inbox or entries.
     CREATE TABLE toolwright_conversations (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        -- Text cannot contain NUL, and a name may.
+        -- Begins with the owner.
         name bytea NOT NULL UNIQUE,
+
+        -- The lease: both are null while it is free.
         holder bytea,
         until timestamptz,
+        -- The number of its last acquisition.
+        term bigint NOT NULL DEFAULT 0,
+
+        -- No entry has a higher `seq`.
         next bigint NOT NULL DEFAULT 0,
+        -- The number of entries, the title, and the times of the first and the last entry, in milliseconds since 1970.
         entries bigint NOT NULL DEFAULT 0,
         title bytea NOT NULL DEFAULT '',
         began bigint NOT NULL DEFAULT 0,
-        last bigint NOT NULL DEFAULT 0
+        last bigint NOT NULL DEFAULT 0,
+        -- The last turn: 0 is over, 1 runs, 2 is paused.
+        turn bigint NOT NULL DEFAULT 0,
+        -- The position of the newest item that the inbox has or had.
+        last_position bigint NOT NULL DEFAULT 0,
+
+        CHECK ((holder IS NULL) = (until IS NULL))
     );
     CREATE INDEX toolwright_latest ON toolwright_conversations (last DESC, name) WHERE entries > 0;
+    CREATE INDEX toolwright_running ON toolwright_conversations (number) WHERE turn = 1;
 
+    -- The journals: the entries of a conversation by `seq`, each as its JSON text.
     CREATE TABLE toolwright_entries (
         conversation bigint NOT NULL,
         seq bigint NOT NULL,
@@ -39,96 +76,7 @@ pub(super) const MIGRATIONS: &[&str] = &["
         UNIQUE (conversation, id)
     );
 
-    CREATE TABLE toolwright_key (
-        one boolean PRIMARY KEY DEFAULT true CHECK (one),
-        key text NOT NULL
-    );
-
-    -- One trip, and one transaction by itself: whoever loses the connection has added everything or nothing.
-    CREATE FUNCTION toolwright_append(
-        conversation_name bytea, lease_holder bytea,
-        ids bytea[], times bigint[], texts text[], first_title bytea
-    ) RETURNS boolean LANGUAGE plpgsql AS $$
-    DECLARE
-        known toolwright_conversations;
-        added bigint;
-        first_time bigint;
-        last_time bigint;
-    BEGIN
-        SELECT * INTO known FROM toolwright_conversations
-        WHERE name = conversation_name AND holder = lease_holder AND until > clock_timestamp()
-        FOR UPDATE;
-        IF NOT FOUND THEN
-            RETURN false;
-        END IF;
-        WITH new AS (
-            INSERT INTO toolwright_entries (conversation, seq, id, entry)
-            SELECT known.number, known.next + told.nth, told.id, told.entry
-            FROM unnest(ids, texts) WITH ORDINALITY AS told (id, entry, nth)
-            ORDER BY told.nth
-            ON CONFLICT (conversation, id) DO NOTHING
-            RETURNING seq - known.next AS nth
-        )
-        SELECT count(*), times[min(nth)::int], times[max(nth)::int] INTO added, first_time, last_time FROM new;
-        IF added > 0 THEN
-            UPDATE toolwright_conversations SET
-                next = next + cardinality(ids),
-                title = CASE WHEN entries = 0 THEN first_title ELSE title END,
-                began = CASE WHEN entries = 0 THEN first_time ELSE began END,
-                entries = entries + added,
-                last = last_time
-            WHERE number = known.number;
-        END IF;
-        RETURN true;
-    END $$;
-", "
-    -- A lease that ran out and that no other has taken is still its holder's.
-    CREATE OR REPLACE FUNCTION toolwright_append(
-        conversation_name bytea, lease_holder bytea,
-        ids bytea[], times bigint[], texts text[], first_title bytea
-    ) RETURNS boolean LANGUAGE plpgsql AS $$
-    DECLARE
-        known toolwright_conversations;
-        added bigint;
-        first_time bigint;
-        last_time bigint;
-    BEGIN
-        SELECT * INTO known FROM toolwright_conversations
-        WHERE name = conversation_name AND holder = lease_holder
-        FOR UPDATE;
-        IF NOT FOUND THEN
-            RETURN false;
-        END IF;
-        WITH new AS (
-            INSERT INTO toolwright_entries (conversation, seq, id, entry)
-            SELECT known.number, known.next + told.nth, told.id, told.entry
-            FROM unnest(ids, texts) WITH ORDINALITY AS told (id, entry, nth)
-            ORDER BY told.nth
-            ON CONFLICT (conversation, id) DO NOTHING
-            RETURNING seq - known.next AS nth
-        )
-        SELECT count(*), times[min(nth)::int], times[max(nth)::int] INTO added, first_time, last_time FROM new;
-        IF added > 0 THEN
-            UPDATE toolwright_conversations SET
-                next = next + cardinality(ids),
-                title = CASE WHEN entries = 0 THEN first_title ELSE title END,
-                began = CASE WHEN entries = 0 THEN first_time ELSE began END,
-                entries = entries + added,
-                last = last_time
-            WHERE number = known.number;
-        END IF;
-        RETURN true;
-    END $$;
-", "
-    ALTER TABLE toolwright_conversations
-        -- The number of the last acquisition of the lease.
-        ADD COLUMN term bigint NOT NULL DEFAULT 0,
-        -- The last turn: 0 is over, 1 runs, 2 is paused.
-        ADD COLUMN turn bigint NOT NULL DEFAULT 0,
-        -- The position of the newest item that the inbox has or had.
-        ADD COLUMN last_position bigint NOT NULL DEFAULT 0;
-    CREATE INDEX toolwright_running ON toolwright_conversations (number) WHERE turn = 1;
-
+    -- What was accepted and is not in the journal yet.
     CREATE TABLE toolwright_inbox (
         conversation bigint NOT NULL,
         position bigint NOT NULL,
@@ -137,29 +85,26 @@ pub(super) const MIGRATIONS: &[&str] = &["
         payload text NOT NULL,
         principal text,
         peer bytea,
+        -- Milliseconds since 1970.
         at bigint NOT NULL,
+        -- True if it may be taken while the turn is paused.
         resumes boolean NOT NULL,
         PRIMARY KEY (conversation, position),
         UNIQUE (conversation, id)
     );
 
-    -- The one with the highest number signs.
-    CREATE TABLE toolwright_keys (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        key text NOT NULL
+    -- Values and counters that the nodes share.
+    CREATE TABLE toolwright_shared (
+        space text NOT NULL,
+        key bytea NOT NULL,
+        value bytea NOT NULL,
+        -- The sum of a counter.
+        total bigint NOT NULL,
+        -- Null for what never expires.
+        expires timestamptz,
+        PRIMARY KEY (space, key)
     );
-    INSERT INTO toolwright_keys (key) SELECT key FROM toolwright_key;
-    DROP TABLE toolwright_key;
-
-    CREATE TABLE toolwright_meta (
-        one boolean PRIMARY KEY DEFAULT true CHECK (one),
-        -- The oldest version of the tables whose programs may use these.
-        oldest_reader bigint NOT NULL,
-        -- The highest term of a row of `toolwright_conversations` that was removed. New rows start with it, so that no
-        -- conversation has a term twice.
-        removed_term bigint NOT NULL
-    );
-    INSERT INTO toolwright_meta (oldest_reader, removed_term) VALUES (3, 0);
+    CREATE INDEX toolwright_expiring ON toolwright_shared (expires) WHERE expires IS NOT NULL;
 
     -- Locks the row of a conversation; inserts it if there is none. Every transaction that locks `toolwright_meta` and a
     -- conversation does it in this order, so that none waits for another in a circle.
@@ -232,39 +177,6 @@ pub(super) const MIGRATIONS: &[&str] = &["
         END IF;
     END $$;
 
-    -- Returns the position, 0 if the item was taken, or null if the inbox is full.
-    CREATE FUNCTION toolwright_push(
-        conversation_name bytea, item_id bytea, item_kind text, item_payload text, item_principal text,
-        item_peer bytea, item_at bigint, resumes_by_turn boolean[], max_items bigint
-    ) RETURNS bigint LANGUAGE plpgsql AS $$
-    DECLARE
-        known toolwright_conversations;
-        known_position bigint;
-    BEGIN
-        known := toolwright_lock(conversation_name);
-        PERFORM FROM toolwright_entries WHERE conversation = known.number AND id = item_id;
-        IF FOUND THEN
-            RETURN 0;
-        END IF;
-        SELECT position INTO known_position FROM toolwright_inbox
-        WHERE conversation = known.number AND id = item_id;
-        IF FOUND THEN
-            RETURN known_position;
-        END IF;
-        IF (SELECT count(*) FROM toolwright_inbox WHERE conversation = known.number) >= max_items THEN
-            RETURN NULL;
-        END IF;
-        UPDATE toolwright_conversations SET last_position = last_position + 1
-        WHERE number = known.number;
-        INSERT INTO toolwright_inbox
-        VALUES (
-            known.number, known.last_position + 1, item_id, item_kind, item_payload, item_principal,
-            item_peer, item_at, resumes_by_turn[known.turn + 1]
-        );
-        RETURN known.last_position + 1;
-    END $$;
-
-    DROP FUNCTION toolwright_append(bytea, bytea, bytea[], bigint[], text[], bytea);
     -- One round trip and one transaction. Returns 0 if it is done, 1 if the lease is not held, 2 if an item was withdrawn.
     CREATE FUNCTION toolwright_append(
         conversation_name bytea, lease_holder bytea, lease_term bigint,
@@ -317,20 +229,38 @@ pub(super) const MIGRATIONS: &[&str] = &["
         WHERE number = known.number;
         RETURN 0;
     END $$;
-", "
-    -- Values and counters that the nodes share. Programs of version 3 do not know the table, and may use the others.
-    CREATE TABLE toolwright_shared (
-        space text NOT NULL,
-        -- Text cannot contain NUL, and a key or a value may.
-        key bytea NOT NULL,
-        value bytea NOT NULL,
-        -- The sum of a counter.
-        total bigint NOT NULL,
-        -- Null for what never expires.
-        expires timestamptz,
-        PRIMARY KEY (space, key)
-    );
-    CREATE INDEX toolwright_expiring ON toolwright_shared (expires) WHERE expires IS NOT NULL;
+
+    -- Returns the position, 0 if the item was taken, or null if the inbox is full.
+    CREATE FUNCTION toolwright_push(
+        conversation_name bytea, item_id bytea, item_kind text, item_payload text, item_principal text,
+        item_peer bytea, item_at bigint, resumes_by_turn boolean[], max_items bigint
+    ) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE
+        known toolwright_conversations;
+        known_position bigint;
+    BEGIN
+        known := toolwright_lock(conversation_name);
+        PERFORM FROM toolwright_entries WHERE conversation = known.number AND id = item_id;
+        IF FOUND THEN
+            RETURN 0;
+        END IF;
+        SELECT position INTO known_position FROM toolwright_inbox
+        WHERE conversation = known.number AND id = item_id;
+        IF FOUND THEN
+            RETURN known_position;
+        END IF;
+        IF (SELECT count(*) FROM toolwright_inbox WHERE conversation = known.number) >= max_items THEN
+            RETURN NULL;
+        END IF;
+        UPDATE toolwright_conversations SET last_position = last_position + 1
+        WHERE number = known.number;
+        INSERT INTO toolwright_inbox
+        VALUES (
+            known.number, known.last_position + 1, item_id, item_kind, item_payload, item_principal,
+            item_peer, item_at, resumes_by_turn[known.turn + 1]
+        );
+        RETURN known.last_position + 1;
+    END $$;
 
     -- Adds to a counter, unless the sum would exceed the maximum. A counter restarts if its time has come, or is further away
     -- than the window: then the clock was set back, or the window has become shorter.
@@ -372,17 +302,24 @@ pub(super) const MIGRATIONS: &[&str] = &["
         END IF;
         resets_in := greatest(0, ceil(extract(epoch FROM restarts - clock_timestamp()) * 1000));
     END $$;
-"];
+";
 
 /// Migrates a database to the version of these steps; other nodes may do the same at the same time.
 pub(super) async fn prepare_schema(
     store: &PostgresStore,
     steps: &'static [&'static str],
 ) -> Result<(), StoreError> {
-    migrate(&store.database, steps).await.map_err(|error| match error {
-        PrepareError::Driver(error) => store.store_error(error),
-        PrepareError::Rejected(error) => error,
-    })
+    let mut retries = MAX_RETRIES;
+    loop {
+        match migrate(&store.database, steps).await {
+            Ok(()) => return Ok(()),
+            Err(PrepareError::Rejected(error)) => return Err(error),
+            Err(PrepareError::Driver(error)) if retries > 0 && error::is_deadlock(&error) => {
+                retries -= 1;
+            }
+            Err(PrepareError::Driver(error)) => return Err(store.store_error(error)),
+        }
+    }
 }
 
 /// Applies the pending steps in one transaction.
@@ -415,7 +352,7 @@ async fn migrate(database: &Database, steps: &'static [&'static str]) -> Result<
     let current: i64 = query_scalar("SELECT max(version) FROM toolwright_version")
         .fetch_one(&mut *transaction)
         .await?;
-    let oldest_reader: Option<i64> = match current > to_sql(steps.len()) {
+    let oldest_reader: Option<i64> = match current > newest_version(steps) {
         true => {
             query_scalar("SELECT oldest_reader FROM toolwright_meta")
                 .fetch_optional(&mut *transaction)
@@ -427,38 +364,11 @@ async fn migrate(database: &Database, steps: &'static [&'static str]) -> Result<
         pending_migrations(label, current, oldest_reader, steps).map_err(PrepareError::Rejected)?
     {
         sqlx::raw_sql(step).execute(&mut *transaction).await?;
-        if version == TURN_VERSION {
-            compute_turns(&mut transaction).await?;
-        }
         sqlx::query("UPDATE toolwright_version SET version = $1")
             .bind(version)
             .execute(&mut *transaction)
             .await?;
     }
     transaction.commit().await?;
-    Ok(())
-}
-
-/// Sets the status of each conversation's last turn.
-async fn compute_turns(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    let last_entries: Vec<(i64, String)> = query_as(
-        "SELECT DISTINCT ON (conversation) conversation, entry FROM toolwright_entries
-         ORDER BY conversation, seq DESC",
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    for (number, _) in last_entries.iter().filter(|(_, entry)| !is_turn_end(entry)) {
-        let texts: Vec<String> = query_scalar(
-            "SELECT entry FROM toolwright_entries WHERE conversation = $1 ORDER BY seq",
-        )
-        .bind(number)
-        .fetch_all(&mut *connection)
-        .await?;
-        sqlx::query("UPDATE toolwright_conversations SET turn = $1 WHERE number = $2")
-            .bind(turn_to_sql(last_turn_status(&texts)))
-            .bind(number)
-            .execute(&mut *connection)
-            .await?;
-    }
     Ok(())
 }

@@ -4,29 +4,22 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::{join_all, try_join_all};
+use test_support::servers::postgres::{self, NO_FSYNC, PostgresServer};
+use test_support::servers::toxiproxy::Toxiproxy;
 use toolwright_chat::{EntryBody, InboxBody};
 use toolwright_core::Content;
 
 use super::*;
 
-#[path = "../../tests/main/server.rs"]
-mod server;
-#[path = "../../../bus/tests/main"]
-#[allow(dead_code, reason = "the tests of the bus need more of it")]
-mod bus_tests {
-    pub(super) mod servers;
-}
-
-use bus_tests::servers::postgres::PostgresServer;
-use bus_tests::servers::toxiproxy::Toxiproxy;
-
 const LONG: Duration = Duration::from_secs(600);
 
-/// The migrations of the version before.
-const BEFORE: &[&str] = match schema::MIGRATIONS.split_last() {
-    Some((_, before)) => before,
-    None => &[],
-};
+/// Those of the next version, which has a made-up step: programs of this one may use its tables.
+const NEXT_MIGRATIONS: &[&str] = &[
+    schema::MIGRATIONS[0],
+    "CREATE TABLE toolwright_second (a text);
+     ALTER TABLE toolwright_entries ADD COLUMN note text;
+     ALTER TABLE toolwright_conversations ADD COLUMN note text",
+];
 
 fn user_entry(id: &str) -> Entry {
     let content = vec![Content::text("Hello")];
@@ -52,37 +45,39 @@ async fn work(store: &PostgresStore, holder: &str, id: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_node_of_the_version_before_goes_on_while_a_newer_one_migrates() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
-    let old = PostgresStore::connect_with(&url, BEFORE).await.unwrap();
+    let old = PostgresStore::connect(&url).await.unwrap();
     assert_eq!(work(&old, "old", "1").await, ["1"]);
-    let new = PostgresStore::connect(&url).await.unwrap();
+    let new = PostgresStore::connect_with(&url, NEXT_MIGRATIONS).await.unwrap();
+    let query = sqlx::query("SELECT note FROM toolwright_entries, toolwright_second");
+    query.fetch_all(&new.database).await.unwrap();
     assert_eq!(work(&old, "old", "2").await, ["1", "2"]);
     assert_eq!(work(&new, "new", "3").await, ["1", "2", "3"]);
     new.shared_state().put("pin", "a", "b", None).await.unwrap();
     // It is restarted, as in an upgrade that is rolled back.
-    let old = PostgresStore::connect_with(&url, BEFORE).await.unwrap();
+    let old = PostgresStore::connect(&url).await.unwrap();
     assert_eq!(work(&old, "old", "4").await, ["1", "2", "3", "4"]);
     assert_eq!(work(&new, "new", "5").await.len(), 5);
     let key = async |store: &PostgresStore| {
         store.signing_keys().await.unwrap().first().map(|key| key.expose().to_owned())
     };
     assert_eq!(key(&old).await, key(&new).await);
-    assert_eq!(new.shared_state().get("pin", "a").await.unwrap().as_deref(), Some("b"));
+    assert_eq!(old.shared_state().get("pin", "a").await.unwrap().as_deref(), Some("b"));
 }
 
 #[tokio::test]
 async fn nodes_of_both_versions_start_at_the_same_time() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url: Arc<str> = server.create_database().await.into();
     let tasks = (0..8).map(|n| {
         let url = Arc::clone(&url);
         tokio::spawn(async move {
-            let steps = if n % 2 == 0 { BEFORE } else { schema::MIGRATIONS };
+            let steps = if n % 2 == 0 { schema::MIGRATIONS } else { NEXT_MIGRATIONS };
             let store = PostgresStore::connect_with(&url, steps).await.unwrap();
             work(&store, &format!("node {n}"), &n.to_string()).await;
         })
@@ -101,7 +96,7 @@ async fn nodes_of_both_versions_start_at_the_same_time() {
 /// As a machine that is switched off: its connections are neither answered nor closed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queries_of_a_server_that_vanished_free_their_connections() {
-    let Some(server) = PostgresServer::start() else {
+    let Some(server) = PostgresServer::start(NO_FSYNC) else {
         return;
     };
     let Some(proxy) = Toxiproxy::start(server.port) else {

@@ -25,7 +25,7 @@ impl SqliteStore {
             connection.close().await?;
             let mut connection = options.filename(&part.path).connect().await?;
             sqlx::query(
-                "UPDATE conversations SET holder = NULL, process = NULL, until = NULL, life = NULL",
+                "UPDATE conversations SET holder = NULL, process = NULL, until = NULL, duration = NULL",
             )
             .execute(&mut connection)
             .await?;

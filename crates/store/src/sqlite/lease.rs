@@ -16,15 +16,12 @@ use toolwright_core::__internal::unix_millis_now;
 use super::{SqliteStore, process_lock};
 use crate::codec::{duration_millis, from_sql, to_sql};
 
-/// The duration of a lease that an older version wrote, without the column `life`.
-const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(60);
-
 /// The maximum number of leases of other holders that are watched.
 const MAX_WATCHED: usize = 64 << 10;
 
 /// Selects the conversations that have to go on, each with its lease.
 pub(super) const UNATTENDED: &str = "
-    SELECT holder, process, until, life, name FROM conversations WHERE number IN (
+    SELECT holder, process, until, duration, name FROM conversations WHERE number IN (
         SELECT number FROM conversations WHERE turn = 1
         UNION
         SELECT conversation FROM inbox JOIN conversations ON number = conversation
@@ -39,21 +36,19 @@ pub(super) struct LeaseWatch(Mutex<HashMap<String, (ForeignLease, Instant)>>);
 #[derive(Clone, PartialEq)]
 struct ForeignLease {
     holder: String,
-    process: Option<String>,
+    process: String,
     until: i64,
     duration: Duration,
 }
 
 impl ForeignLease {
-    /// Reads the columns `holder`, `process`, `until` and `life`; `None` if the lease is free.
+    /// Reads the columns `holder`, `process`, `until` and `duration`; `None` if the lease is free.
     fn read(row: &SqliteRow) -> Result<Option<Self>, sqlx::Error> {
-        let (Some(holder), Some(until)) = (row.try_get(0)?, row.try_get(2)?) else {
+        let Some(holder) = row.try_get(0)? else {
             return Ok(None);
         };
-        let duration: Option<i64> = row.try_get(3)?;
-        let duration = duration
-            .map_or(DEFAULT_LEASE_DURATION, |millis| Duration::from_millis(from_sql(millis)));
-        Ok(Some(Self { holder, process: row.try_get(1)?, until, duration }))
+        let duration = Duration::from_millis(from_sql(row.try_get(3)?));
+        Ok(Some(Self { holder, process: row.try_get(1)?, until: row.try_get(2)?, duration }))
     }
 }
 
@@ -90,25 +85,26 @@ impl SqliteStore {
         // Durable: a term that was returned is not used again.
         let mut connection = self.writer(true).await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let row =
-            sqlx::query("SELECT holder, process, until, life FROM conversations WHERE name = ?")
-                .bind(conversation)
-                .fetch_optional(&mut *transaction)
-                .await?;
+        let row = sqlx::query(
+            "SELECT holder, process, until, duration FROM conversations WHERE name = ?",
+        )
+        .bind(conversation)
+        .fetch_optional(&mut *transaction)
+        .await?;
         let held = row.as_ref().map(ForeignLease::read).transpose()?.flatten();
         let held = held.filter(|held| held.holder != holder);
         if let Some(held) = held
-            && !self.is_process_gone(held.process.as_deref())
+            && !self.is_process_gone(&held.process)
             && !self.lease_watch.has_expired(conversation, &held)
         {
             return Ok(None);
         }
         let millis = duration_millis(duration);
         let term = sqlx::query_scalar(
-            "INSERT INTO conversations (name, holder, process, until, life, term)
+            "INSERT INTO conversations (name, holder, process, until, duration, term)
              SELECT ?, ?, ?, ?, ?, removed_term + 1 FROM meta WHERE true
              ON CONFLICT (name) DO UPDATE SET
-                 holder = excluded.holder, process = excluded.process, life = excluded.life,
+                 holder = excluded.holder, process = excluded.process, duration = excluded.duration,
                  until = max(excluded.until, ifnull(until, 0) + 1), term = term + 1
              RETURNING term",
         )
@@ -132,7 +128,7 @@ impl SqliteStore {
     ) -> Result<bool, sqlx::Error> {
         let millis = duration_millis(duration);
         let renewed = sqlx::query(
-            "UPDATE conversations SET life = ?, until = max(?, ifnull(until, 0) + 1)
+            "UPDATE conversations SET duration = ?, until = max(?, ifnull(until, 0) + 1)
              WHERE name = ? AND holder = ? AND term = ?",
         )
         .bind(millis)
@@ -149,7 +145,7 @@ impl SqliteStore {
         let mut connection = self.writer(false).await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let released = sqlx::query(
-            "UPDATE conversations SET holder = NULL, process = NULL, until = NULL, life = NULL
+            "UPDATE conversations SET holder = NULL, process = NULL, until = NULL, duration = NULL
              WHERE name = ? AND holder = ? AND term = ?",
         )
         .bind(&lease.conversation)
@@ -169,7 +165,7 @@ impl SqliteStore {
         conversation: &str,
     ) -> Result<LeaseStatus, sqlx::Error> {
         let row = sqlx::query(
-            "SELECT holder, process, until, life, ifnull(term, removed_term)
+            "SELECT holder, process, until, duration, ifnull(term, removed_term)
              FROM meta LEFT JOIN conversations ON name = ?",
         )
         .bind(conversation)
@@ -177,7 +173,7 @@ impl SqliteStore {
         .await?;
         let term = from_sql(row.try_get(4)?);
         let held = ForeignLease::read(&row)?;
-        Ok(match held.filter(|held| !self.is_process_gone(held.process.as_deref())) {
+        Ok(match held.filter(|held| !self.is_process_gone(&held.process)) {
             Some(held) if self.lease_watch.has_expired(conversation, &held) => {
                 LeaseStatus::expired(term)
             }
@@ -190,14 +186,14 @@ impl SqliteStore {
         let rows = sqlx::query(UNATTENDED).fetch_all(&self.readers).await?;
         let mut names = Vec::new();
         // Most leases are of the same few processes.
-        let mut gone: HashMap<Option<String>, bool> = HashMap::new();
+        let mut gone: HashMap<String, bool> = HashMap::new();
         for row in &rows {
             let name: String = row.try_get(4)?;
             let is_unattended = ForeignLease::read(row)?.is_none_or(|held| {
                 let has_expired = self.lease_watch.has_expired(&name, &held);
                 let is_gone = gone
                     .entry(held.process)
-                    .or_insert_with_key(|process| self.is_process_gone(process.as_deref()));
+                    .or_insert_with_key(|process| self.is_process_gone(process));
                 has_expired || *is_gone
             });
             if is_unattended {
@@ -226,8 +222,8 @@ impl SqliteStore {
         Ok(names)
     }
 
-    fn is_process_gone(&self, process: Option<&str>) -> bool {
-        process.is_some_and(|process| process_lock::is_process_gone(&self.path, process))
+    fn is_process_gone(&self, process: &str) -> bool {
+        process_lock::is_process_gone(&self.path, process)
     }
 }
 
@@ -268,7 +264,7 @@ pub(super) async fn remove_if_empty(
     Ok(())
 }
 
-/// Milliseconds since 1970. Only people and older versions that share the file read `until` as a time.
+/// Milliseconds since 1970. Only people read `until` as a time.
 fn now() -> i64 {
     to_sql(unix_millis_now())
 }

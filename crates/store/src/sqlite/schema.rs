@@ -3,35 +3,72 @@
 use std::path::Path;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, query_as, query_scalar};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, query_scalar};
 use tokio::time::{Duration, Instant, sleep};
 use toolwright_chat::StoreError;
 
 use super::error;
-use crate::codec::{to_sql, turn_to_sql};
-use crate::migrations::{
-    PrepareError, TURN_VERSION, is_turn_end, last_turn_status, pending_migrations,
-};
+use crate::migrations::{PrepareError, newest_version, pending_migrations};
 
 /// `Tool`, SQLite's `application_id`: marks a file as one of Toolwright.
 const APPLICATION_ID: i32 = 0x546f_6f6c;
 
-/// The migrations, in order; a step that was released is never changed.
-pub(super) const MIGRATIONS: &[&str] = &[
-    "
+/// The migrations, in order. A step that was released is never changed.
+pub(super) const MIGRATIONS: &[&str] = &[FIRST_STEP];
+
+/// Until 0.1 is published, it is edited in place, and every edit raises [`FIRST_VERSION`](crate::migrations::FIRST_VERSION).
+const FIRST_STEP: &str = "
+    CREATE TABLE meta (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        -- The oldest version of the tables whose programs may use these.
+        oldest_reader INTEGER NOT NULL,
+        -- The highest term of a row of `conversations` that was removed. New rows start with it, so that no conversation has a
+        -- term twice.
+        removed_term INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO meta VALUES (1, 5, 0);
+
+    -- The keys that sign approvals. The one with the highest number signs, the others verify.
+    CREATE TABLE keys (
+        number INTEGER PRIMARY KEY,
+        key TEXT NOT NULL
+    ) STRICT;
+
+    -- A row for each conversation that has a lease, an inbox or entries.
     CREATE TABLE conversations (
         number INTEGER PRIMARY KEY,
+        -- Begins with the owner.
         name TEXT NOT NULL UNIQUE,
+
+        -- The lease: all four are null while it is free.
         holder TEXT,
+        -- The process of the holder.
         process TEXT,
+        -- Every renewal changes it; people read it as milliseconds since 1970.
         until INTEGER,
+        -- How long it lasts when it is not renewed, in milliseconds.
+        duration INTEGER,
+        -- The number of its last acquisition.
+        term INTEGER NOT NULL DEFAULT 0,
+
+        -- The number of entries, the title, and the times of the first and the last entry, in milliseconds since 1970.
         entries INTEGER NOT NULL DEFAULT 0,
         title TEXT NOT NULL DEFAULT '',
         began INTEGER NOT NULL DEFAULT 0,
-        last INTEGER NOT NULL DEFAULT 0
+        last INTEGER NOT NULL DEFAULT 0,
+        -- The last turn: 0 is over, 1 runs, 2 is paused.
+        turn INTEGER NOT NULL DEFAULT 0,
+        -- The position of the newest item that the inbox has or had.
+        last_position INTEGER NOT NULL DEFAULT 0,
+
+        CHECK ((holder IS NULL) = (process IS NULL)),
+        CHECK ((holder IS NULL) = (until IS NULL)),
+        CHECK ((holder IS NULL) = (duration IS NULL))
     ) STRICT;
     CREATE INDEX latest ON conversations (last DESC, name) WHERE entries > 0;
+    CREATE INDEX running ON conversations (number) WHERE turn = 1;
 
+    -- The journals: the entries of a conversation by `seq`, each as its JSON text.
     CREATE TABLE entries (
         seq INTEGER PRIMARY KEY,
         conversation INTEGER NOT NULL,
@@ -42,24 +79,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     -- Ends in `seq`, as every index does.
     CREATE INDEX in_order ON entries (conversation);
 
-    CREATE TABLE key (
-        one INTEGER PRIMARY KEY CHECK (one = 1),
-        key TEXT NOT NULL
-    ) STRICT;
-",
-    "
-    -- How long a lease lasts when it is not renewed, in milliseconds.
-    ALTER TABLE conversations ADD COLUMN life INTEGER;
-",
-    "
-    -- The number of the last acquisition of the lease.
-    ALTER TABLE conversations ADD COLUMN term INTEGER NOT NULL DEFAULT 0;
-    -- The last turn: 0 is over, 1 runs, 2 is paused.
-    ALTER TABLE conversations ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
-    -- The position of the newest item that the inbox has or had.
-    ALTER TABLE conversations ADD COLUMN last_position INTEGER NOT NULL DEFAULT 0;
-    CREATE INDEX running ON conversations (number) WHERE turn = 1;
-
+    -- What was accepted and is not in the journal yet.
     CREATE TABLE inbox (
         conversation INTEGER NOT NULL,
         position INTEGER NOT NULL,
@@ -68,32 +88,15 @@ pub(super) const MIGRATIONS: &[&str] = &[
         payload TEXT NOT NULL,
         principal TEXT,
         peer TEXT,
+        -- Milliseconds since 1970.
         at INTEGER NOT NULL,
+        -- 1 if it may be taken while the turn is paused.
         resumes INTEGER NOT NULL,
         PRIMARY KEY (conversation, position),
         UNIQUE (conversation, id)
     ) STRICT, WITHOUT ROWID;
 
-    -- The one with the highest number signs.
-    CREATE TABLE keys (
-        number INTEGER PRIMARY KEY,
-        key TEXT NOT NULL
-    ) STRICT;
-    INSERT INTO keys (key) SELECT key FROM key;
-    DROP TABLE key;
-
-    CREATE TABLE meta (
-        one INTEGER PRIMARY KEY CHECK (one = 1),
-        -- The oldest version of the tables whose programs may use these.
-        oldest_reader INTEGER NOT NULL,
-        -- The highest term of a row of `conversations` that was removed. New rows start with it, so that no conversation has a
-        -- term twice.
-        removed_term INTEGER NOT NULL
-    ) STRICT;
-    INSERT INTO meta VALUES (1, 3, 0);
-",
-    "
-    -- Values and counters that the processes share. Programs of version 3 do not know the table, and may use the others.
+    -- Values and counters that the processes share.
     CREATE TABLE shared (
         space TEXT NOT NULL,
         key TEXT NOT NULL,
@@ -105,8 +108,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (space, key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX expiring ON shared (expires) WHERE expires IS NOT NULL;
-",
-];
+";
 
 /// Migrates a file to the version of these steps; other processes may do the same at the same time.
 pub(super) async fn prepare_schema(
@@ -163,7 +165,7 @@ async fn apply_pending(
             "`{shown}` is the database of another program: name another file"
         ))));
     }
-    let oldest_reader: Option<i64> = match current > to_sql(steps.len()) {
+    let oldest_reader: Option<i64> = match current > newest_version(steps) {
         true => {
             query_scalar("SELECT oldest_reader FROM meta").fetch_optional(&mut *transaction).await?
         }
@@ -174,9 +176,6 @@ async fn apply_pending(
     let mut reached = None;
     for (version, step) in pending {
         sqlx::raw_sql(step).execute(&mut *transaction).await?;
-        if version == TURN_VERSION {
-            compute_turns(&mut transaction).await?;
-        }
         reached = Some(version);
     }
     if let Some(version) = reached {
@@ -185,28 +184,5 @@ async fn apply_pending(
         sqlx::raw_sql(AssertSqlSafe(pragmas)).execute(&mut *transaction).await?;
     }
     transaction.commit().await?;
-    Ok(())
-}
-
-/// Sets the status of each conversation's last turn.
-async fn compute_turns(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    let last_entries: Vec<(i64, String)> = query_as(
-        "SELECT conversation, entry FROM entries
-         WHERE seq IN (SELECT max(seq) FROM entries GROUP BY conversation)",
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    for (number, _) in last_entries.iter().filter(|(_, entry)| !is_turn_end(entry)) {
-        let texts: Vec<String> =
-            query_scalar("SELECT entry FROM entries WHERE conversation = ? ORDER BY seq")
-                .bind(number)
-                .fetch_all(&mut *connection)
-                .await?;
-        sqlx::query("UPDATE conversations SET turn = ? WHERE number = ?")
-            .bind(turn_to_sql(last_turn_status(&texts)))
-            .bind(number)
-            .execute(&mut *connection)
-            .await?;
-    }
     Ok(())
 }

@@ -7,9 +7,7 @@ use toolwright::chat::{MemoryStore, Store};
 /// A store for one test, which can be opened several times.
 pub(crate) enum Backend {
     Memory(Arc<MemoryStore>),
-    #[cfg(feature = "sqlite")]
     Sqlite(tempfile::TempDir),
-    #[cfg(feature = "postgres")]
     Postgres(String),
 }
 
@@ -18,15 +16,13 @@ impl Backend {
         Self::Memory(Arc::new(MemoryStore::new()))
     }
 
-    #[cfg(feature = "sqlite")]
     pub(crate) fn sqlite() -> Self {
         Self::Sqlite(tempfile::tempdir().unwrap())
     }
 
     /// A new database of the server that all tests share; `None` where PostgreSQL is not installed.
-    #[cfg(feature = "postgres")]
     pub(crate) async fn postgres() -> Option<Self> {
-        let server = crate::server::shared()?;
+        let server = test_support::servers::postgres::shared()?;
         Some(Self::Postgres(server.create_database().await))
     }
 
@@ -35,20 +31,16 @@ impl Backend {
         match self {
             // A store in memory does not survive its process.
             Self::Memory(store) => Arc::clone(store) as Arc<dyn Store>,
-            #[cfg(any(feature = "sqlite", feature = "postgres"))]
             _ => toolwright_store::open(&self.url()).await.unwrap(),
         }
     }
 
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn url(&self) -> String {
         match self {
             Self::Memory(_) => "memory:".to_owned(),
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(directory) => {
                 format!("sqlite:{}", directory.path().join("journals.db").display())
             }
-            #[cfg(feature = "postgres")]
             Self::Postgres(url) => url.clone(),
         }
     }
@@ -57,12 +49,10 @@ impl Backend {
     pub(crate) async fn count_rows(&self, table: &str) -> Option<i64> {
         match self {
             Self::Memory(_) => None,
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(directory) => {
                 let file = directory.path().join("journals.db");
                 Some(crate::sqlite::count_rows(&file, table).await)
             }
-            #[cfg(feature = "postgres")]
             Self::Postgres(url) => {
                 Some(crate::postgres::count_rows(url, &format!("toolwright_{table}")).await)
             }
@@ -70,15 +60,12 @@ impl Backend {
     }
 
     /// Executes an `UPDATE` of a table, whose name has no prefix.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) async fn update(&self, sql: &str) {
         match self {
             Self::Memory(_) => panic!("a store in memory has no tables"),
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(directory) => {
                 crate::sqlite::execute(&directory.path().join("journals.db"), sql).await;
             }
-            #[cfg(feature = "postgres")]
             Self::Postgres(url) => {
                 let sql = sql.replace("UPDATE ", "UPDATE toolwright_");
                 crate::postgres::execute(url, &sql).await;

@@ -14,11 +14,7 @@ use crate::fixtures::{
 
 /// The stores that can be copied; without PostgreSQL where that is not installed.
 async fn backends() -> Vec<Backend> {
-    let backends = [
-        Some(Backend::sqlite()),
-        #[cfg(feature = "postgres")]
-        Backend::postgres().await,
-    ];
+    let backends = [Some(Backend::sqlite()), Backend::postgres().await];
     backends.into_iter().flatten().collect()
 }
 

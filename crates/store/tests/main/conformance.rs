@@ -23,7 +23,6 @@ macro_rules! every_store {
             })+)+
         }
 
-        #[cfg(feature = "sqlite")]
         mod sqlite {
             use crate::backend::Backend;
             $($(#[tokio::test]
@@ -32,7 +31,6 @@ macro_rules! every_store {
             })+)+
         }
 
-        #[cfg(feature = "postgres")]
         mod postgres {
             use crate::backend::Backend;
             $($(#[tokio::test]

@@ -9,16 +9,10 @@
 )]
 
 mod backend;
-#[cfg(feature = "sqlite")]
 mod backup;
 mod conformance;
 mod fixtures;
 mod opening;
-#[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(feature = "postgres")]
-mod server;
-#[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod verifying;

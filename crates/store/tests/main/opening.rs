@@ -22,7 +22,6 @@ async fn an_unknown_store_is_an_error_that_lists_those_there_are() {
     }
 }
 
-#[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn a_file_is_named_with_and_without_slashes() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,15 +1,13 @@
 //! Tests of the PostgreSQL store's database: migrations, permissions, URLs and encodings.
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use test_support::servers::postgres;
 use toolwright::chat::Store as _;
 use toolwright_store::PostgresStore;
 
 use crate::fixtures::{append, encode, numbered_entries};
-use crate::server;
 
 mod connection_loss;
-#[cfg(feature = "sqlite")]
-mod old_journals;
 
 pub(crate) async fn execute(url: &str, sql: &str) {
     let mut connection = PgConnection::connect(url).await.unwrap();
@@ -30,7 +28,7 @@ async fn connect_error(url: &str) -> String {
 
 #[tokio::test]
 async fn an_entry_is_stored_as_its_json_text() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -46,7 +44,7 @@ async fn an_entry_is_stored_as_its_json_text() {
 
 #[tokio::test]
 async fn many_nodes_migrate_an_empty_database_at_the_same_time() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -66,41 +64,57 @@ async fn many_nodes_migrate_an_empty_database_at_the_same_time() {
 
 #[tokio::test]
 async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
     drop(PostgresStore::connect(&url).await.unwrap());
     execute(&url, "UPDATE toolwright_version SET version = 99").await;
-    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 5").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 6").await;
     let error = connect_error(&url).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 4:"), "{error}");
+    assert!(error.contains("up to version 5:"), "{error}");
     // Unless they allow it.
-    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 4").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 5").await;
     let store = PostgresStore::connect(&url).await.unwrap();
     append(&store, "room", &numbered_entries(0, 1)).await;
 }
 
 #[tokio::test]
-async fn a_migration_that_fails_changes_nothing() {
+async fn tables_of_a_development_version_are_refused_and_stay_as_they_are() {
     let Some(server) = server::shared() else {
         return;
     };
     let url = server.create_database().await;
+    let version = "CREATE TABLE toolwright_version (version bigint NOT NULL);
+                   INSERT INTO toolwright_version VALUES (4)";
+    execute(&url, version).await;
+    let error = connect_error(&url).await;
+    assert!(error.contains(" has tables of version 4, which only development"), "{error}");
+    assert!(error.contains("`toolwright conversations export`"), "{error}");
+    assert_eq!(count_rows(&url, "toolwright_version WHERE version = 4").await, 1);
+    assert_eq!(count_rows(&url, "pg_class WHERE relname LIKE 'toolwright%'").await, 1);
+}
+
+#[tokio::test]
+async fn a_migration_that_fails_changes_nothing() {
+    let Some(server) = postgres::shared() else {
+        return;
+    };
+    let url = server.create_database().await;
     // Conflicts with the last table of the step.
-    execute(&url, "CREATE TABLE toolwright_key (mine text)").await;
+    execute(&url, "CREATE TABLE toolwright_shared (mine text)").await;
     connect_error(&url).await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
     let rows = sqlx::query("SELECT relname::text FROM pg_class WHERE relname LIKE 'toolwright%'");
     let rows = rows.fetch_all(&mut connection).await.unwrap();
     let tables: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(tables, ["toolwright_key"]);
+    assert_eq!(tables, ["toolwright_shared"]);
 }
 
 #[tokio::test]
 async fn a_user_needs_no_right_to_create_tables() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -126,7 +140,7 @@ async fn a_user_needs_no_right_to_create_tables() {
 
 #[tokio::test]
 async fn errors_about_a_url_omit_its_password() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.url("nowhere");
@@ -145,7 +159,7 @@ async fn errors_about_a_url_omit_its_password() {
 
 #[tokio::test]
 async fn a_database_without_unicode_is_refused() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let mut connection = server.connect("postgres").await;

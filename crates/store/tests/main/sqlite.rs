@@ -12,7 +12,6 @@ use toolwright_store::SqliteStore;
 use crate::fixtures::{acquire, acquire_as, append, encode, numbered_entries, user_entry};
 
 mod leases;
-pub(crate) mod old_journals;
 mod unusable_files;
 
 fn temporary_file() -> (TempDir, PathBuf) {
@@ -131,16 +130,32 @@ async fn many_tasks_create_the_same_file_at_the_same_time() {
 async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     let (_directory, file) = temporary_file();
     drop(SqliteStore::open(&file).await.unwrap());
-    execute(&file, "PRAGMA user_version = 99; UPDATE meta SET oldest_reader = 5").await;
+    execute(&file, "PRAGMA user_version = 99; UPDATE meta SET oldest_reader = 6").await;
     let error = open_error(&file).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 4:"), "{error}");
+    assert!(error.contains("up to version 5:"), "{error}");
     // Unless they allow it.
-    execute(&file, "UPDATE meta SET oldest_reader = 4").await;
+    execute(&file, "UPDATE meta SET oldest_reader = 5").await;
     let store = SqliteStore::open(&file).await.unwrap();
     append(&store, "room", &numbered_entries(0, 1)).await;
     let version = sqlx::query("PRAGMA user_version").fetch_one(&mut connect(&file).await).await;
     assert_eq!(version.unwrap().get::<i64, _>(0), 99);
+}
+
+#[tokio::test]
+async fn tables_of_a_development_version_are_refused_and_stay_as_they_are() {
+    let (_directory, file) = temporary_file();
+    // As `Tool` in the header of a file.
+    let marked = "PRAGMA application_id = 1416589164; PRAGMA user_version = 4";
+    execute(&file, &format!("CREATE TABLE conversations (name TEXT); {marked}")).await;
+    let before = std::fs::read(&file).unwrap();
+    let error = open_error(&file).await;
+    assert!(
+        error.contains("journals.db` has tables of version 4, which only development"),
+        "{error}"
+    );
+    assert!(error.contains("`toolwright conversations export`"), "{error}");
+    assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
 #[tokio::test]

@@ -115,13 +115,11 @@ async fn check_signatures(backend: Backend) {
     assert_eq!(verify(&backend.url()).await.unwrap().problems.len(), 2);
 }
 
-#[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn damage_in_a_file_is_reported() {
     check(Backend::sqlite()).await;
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn damage_in_a_database_is_reported() {
     if let Some(backend) = Backend::postgres().await {
@@ -129,13 +127,11 @@ async fn damage_in_a_database_is_reported() {
     }
 }
 
-#[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn a_decision_that_was_changed_is_reported() {
     check_signatures(Backend::sqlite()).await;
 }
 
-#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn a_decision_that_was_changed_in_a_database_is_reported() {
     if let Some(backend) = Backend::postgres().await {

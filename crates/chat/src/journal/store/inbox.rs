@@ -9,7 +9,7 @@ use crate::journal::entry::{Entry, EntryBody};
 use crate::journal::store::TurnStatus;
 use crate::journal::store::owner::PrincipalRecord;
 
-/// The id of a stop begins with it if it names a turn. Part of the id, so that versions before can read the item.
+/// The id of a stop begins with it if it names a turn: a stop of the same turn that is added again has the same id.
 const STOP_PREFIX: &str = "stop:";
 
 /// An item of a conversation's inbox.

@@ -85,7 +85,7 @@ fn subject_prefix(subject: &str) -> String {
 /// The principal that sent a message or an approval, as the journal records it: an interrupted turn resumes with these rights
 /// and no others.
 ///
-/// An entry without one was caused by the operator, or is older than this record.
+/// An entry without one was caused by the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PrincipalRecord {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use toolwright_sampler::Sampler;
 use toolwright_schema::{Dialect, Schema, Tape};
-use toolwright_testing::Sampler;
 
 use super::{Sample, plan};
 use crate::call::ToolCall;
@@ -84,8 +84,14 @@ fn normalise_expected(value: &mut Value) {
     }
 }
 
+/// The number of tools of each test: 96 in CI, else 24.
+fn cases() -> u32 {
+    let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+    if is_ci { 96 } else { 24 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn arguments_for_a_lossless_tool_are_valid_after_lifting(schema in tool(), seed in any::<u64>()) {

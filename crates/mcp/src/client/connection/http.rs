@@ -86,7 +86,6 @@ impl HttpTransport {
         token_source: Option<Arc<TokenSource>>,
     ) -> Result<Self, String> {
         // Fails if the process has a default provider already, which is then used.
-        #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
             .redirect(Policy::custom(follow_same_origin))

@@ -158,9 +158,6 @@ fn parse_url(url: &str) -> Result<Url, String> {
             "`{scheme}://` is not supported: its address begins with https:// or http://"
         ));
     }
-    if cfg!(not(feature = "tls")) && parsed.scheme() == "https" {
-        return Err("for https://, enable the feature `tls` of toolwright".to_owned());
-    }
     if !parsed.username().is_empty() || parsed.password().is_some() {
         return Err("its address holds a password: give it with `authorization`".to_owned());
     }

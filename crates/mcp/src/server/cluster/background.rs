@@ -81,7 +81,7 @@ async fn receive_announcements(server: WeakServer, mut subscription: Subscriptio
         match delivery {
             Delivery::Message(text) => match serde_json::from_str(&text) {
                 Ok(announcement) => server.handle_announcement(announcement),
-                Err(error) => tracing::debug!(%error, "an announcement of a node is unknown"),
+                Err(error) => tracing::warn!(%error, "a node sent no announcement"),
             },
             Delivery::Gap => server.handle_gap(),
         }
@@ -107,7 +107,7 @@ async fn receive_messages(server: WeakServer, mut subscription: Subscription) {
                     }
                 });
             }
-            Err(error) => tracing::debug!(%error, "a message of a node is unknown"),
+            Err(error) => tracing::warn!(%error, "a node sent no message"),
         }
     }
 }

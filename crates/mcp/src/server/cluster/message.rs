@@ -1,6 +1,4 @@
-//! The messages between nodes, as JSON.
-//!
-//! A node that is one version older ignores messages that it does not know.
+//! The messages between nodes, as JSON. A change of a message raises [`NODE_PROTOCOL`](toolwright_bus::NODE_PROTOCOL).
 
 use std::collections::BTreeSet;
 
@@ -95,4 +93,45 @@ pub(crate) struct EventPage {
     pub(crate) events: Vec<String>,
     /// Whether the stream ends after these events.
     pub(crate) ended: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+
+    fn round_trip<T: Serialize + DeserializeOwned>(text: &str) {
+        let read: T = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
+
+    /// Who changes one of these texts raises the number.
+    #[test]
+    fn messages_have_the_form_of_their_protocol() {
+        assert_eq!(toolwright_bus::NODE_PROTOCOL, 1);
+        for text in [
+            r#"{"session_ended":{"session":"s"}}"#,
+            r#"{"session_changed":{"session":"s","record":null}}"#,
+            r#"{"notification_stream_opened":{"session":"s"}}"#,
+            r#"{"request_cancelled":{"session":"s","request":"7"}}"#,
+            r#"{"resource_updated":{"uri":"u"}}"#,
+            r#"{"lists_changed":{"tools":true,"prompts":false}}"#,
+        ] {
+            round_trip::<Announcement>(text);
+        }
+        for text in [
+            r#"{"request":{"from":"n","call":1,"request":"ping"}}"#,
+            r#"{"request":{"from":"n","call":1,"request":{"deliver_answer":{"session":"s","request":2,"answer":{"Ok":{}}}}}}"#,
+            r#"{"request":{"from":"n","call":1,"request":{"read_events":{"session":"s","stream":2,"index":3,"scopes":["a"],"wait_ms":4}}}}"#,
+            r#"{"request":{"from":"n","call":1,"request":{"update_task":{"task":"t","answers":{}}}}}"#,
+            r#"{"request":{"from":"n","call":1,"request":{"cancel_task":{"task":"t"}}}}"#,
+            r#"{"reply":{"call":1,"reply":"done"}}"#,
+            r#"{"reply":{"call":1,"reply":"not_found"}}"#,
+            r#"{"reply":{"call":1,"reply":{"events":{"first":0,"events":["e"],"ended":true}}}}"#,
+            r#"{"reply":{"call":1,"reply":"too_large"}}"#,
+        ] {
+            round_trip::<NodeMessage>(text);
+        }
+    }
 }

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::future::BoxFuture;
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolwright_core::__internal::{random_hex, whole_millis};
 use toolwright_core::{CancellationToken, Outcome, ToolResult};
@@ -254,5 +253,18 @@ impl McpServer {
 
 /// Formats a time as `2026-07-28T12:34:56Z`.
 fn format_rfc3339(time: SystemTime) -> String {
-    format!("{:.0}", Timestamp::try_from(time).unwrap_or_default())
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // The calendar repeats after 400 years of 146,097 days; years begin in March here, so that a leap day is the last.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year_of_era + next_year;
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }

@@ -1,11 +1,11 @@
 //! Requests of the server to the client: one node asks, and another receives the answer.
 
 use serde_json::{Value, json};
+use test_support_mcp::client::RawConnection;
 use toolwright::{ToolError, tool};
 use toolwright_mcp::ClientPeer;
 
 use super::nodes::{ClientSession, Node, await_announcements, nodes, nodes_with};
-use crate::support::RawConnection;
 
 /// Asks the model of the client.
 #[tool]

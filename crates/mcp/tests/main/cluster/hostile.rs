@@ -2,11 +2,11 @@
 
 use futures::future::join_all;
 use serde_json::{Value, json};
+use test_support_mcp::client::{assert_healthy, request};
 use toolwright_mcp::ServedResource;
 
 use super::answers::{answer, call_erase};
 use super::nodes::{ClientSession, nodes, nodes_with};
-use crate::support::{assert_healthy, request};
 
 #[tokio::test]
 async fn made_up_sessions_leave_nothing_behind() {

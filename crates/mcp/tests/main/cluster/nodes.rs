@@ -7,6 +7,11 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use test_support_mcp::client::{
+    HttpAnswer, RawConnection, RunningServer, http_request, initialize, request, send, serve,
+    stateless_request,
+};
+use test_support_mcp::tools::{Kit, kit, server};
 use toolwright_bus::{
     Bus, BusFuture, BusStatus, Delivery, InProcessBus, Subscription, SubscriptionSender,
 };
@@ -14,11 +19,6 @@ use toolwright_core::{Count, MemorySharedState, SharedState, SharedStateError, S
 use toolwright_mcp::{McpServer, McpServerBuilder};
 
 use crate::oauth::with;
-use crate::support::{
-    HttpAnswer, RawConnection, RunningServer, http_request, initialize, request, send, serve,
-    stateless_request,
-};
-use crate::tools::{Kit, kit, server};
 
 /// What happens to the bus of a node, or to the shared state.
 #[derive(Clone, Default)]

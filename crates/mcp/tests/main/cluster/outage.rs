@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use serde_json::json;
+use test_support_mcp::client::{
+    assert_healthy, http_request, initialize, request, stateless_request, stateless_request_with,
+};
+use test_support_mcp::tools::text;
 
 use super::answers::{answer, call_erase};
 use super::nodes::{Fault, Nodes, await_announcements, last_event_id, nodes, nodes_with};
-use crate::support::{
-    assert_healthy, http_request, initialize, request, stateless_request, stateless_request_with,
-};
-use crate::tools::text;
 
 /// Two nodes that do not wait for long.
 async fn impatient_nodes() -> Nodes {

@@ -1,13 +1,13 @@
 //! 2024-11-05 to 2025-11-25: the handshake at one node, the requests at any.
 
 use serde_json::{Value, json};
+use test_support_mcp::client::{http_request, initialize, request};
+use test_support_mcp::tools::text;
 use toolwright::{Secret, tool};
 use toolwright_mcp::{Revision, ServedResource};
 
 use super::nodes::{Nodes, nodes, nodes_with};
 use crate::oauth::with;
-use crate::support::{http_request, initialize, request};
-use crate::tools::text;
 
 /// What was written down.
 #[tool(read_only)]

@@ -2,10 +2,10 @@
 
 use futures::future::join;
 use serde_json::{Value, json};
+use test_support_mcp::client::{stateless_request, stateless_request_with};
+use test_support_mcp::tools::text;
 
 use super::nodes::nodes;
-use crate::support::{stateless_request, stateless_request_with};
-use crate::tools::text;
 
 fn erase(path: &str) -> Value {
     json!({ "name": "erase", "arguments": { "path": path } })

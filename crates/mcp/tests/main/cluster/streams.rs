@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use test_support_mcp::client::request;
 use toolwright::{Progress, tool};
 
 use super::answers::{answer, asked};
 use super::nodes::{ClientSession, Nodes, last_event_id, nodes, nodes_with};
 use crate::oauth::with;
 use crate::scopes::with_scopes;
-use crate::support::request;
 
 /// Reports its progress in many words.
 #[tool]

@@ -1,6 +1,8 @@
 //! Tasks: one node runs the call, and any node answers requests about it.
 
 use serde_json::{Value, json};
+use test_support_mcp::client::{http_request, stateless_body};
+use test_support_mcp::tools::{Heard, text};
 use toolwright::{Secret, State, ToolError, tool};
 use toolwright_core::{SharedState as _, subject_key_prefix};
 use toolwright_mcp::{ClientPeer, ElicitResponse};
@@ -8,8 +10,6 @@ use toolwright_mcp::{ClientPeer, ElicitResponse};
 use super::nodes::{Node, Nodes, nodes_with};
 use crate::oauth::with;
 use crate::scopes::with_scopes;
-use crate::support::{http_request, stateless_body};
-use crate::tools::{Heard, text};
 
 /// Goes on by itself, for ever.
 #[tool]

@@ -139,8 +139,14 @@ fn accepted(dialect: Dialect, schema: &Value) -> bool {
     validate_for(dialect, schema).is_empty()
 }
 
+/// The number of schemas of each test: 256 in CI, else 64.
+fn cases() -> u32 {
+    let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+    if is_ci { 256 } else { 64 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn nothing_makes_it_panic(schema in anything(), names in prop::collection::vec(any::<String>(), 0..5)) {

@@ -7,7 +7,8 @@ use crate::conversation::presence::Participant;
 
 /// A message to the other nodes that have the conversation in memory.
 ///
-/// Any of them may be lost: numbers reveal a missing event, and the inbox and the journal are in the store.
+/// Any of them may be lost: numbers reveal a missing event, and the inbox and the journal are in the store. A change of a
+/// message raises [`NODE_PROTOCOL`](toolwright_bus::NODE_PROTOCOL).
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum NodeMessage {
@@ -25,7 +26,6 @@ pub(crate) enum NodeMessage {
         /// The number of its last event.
         newest_seq: u64,
         /// True if a turn was interrupted in a step, whose events are repeated.
-        #[serde(default)]
         is_interrupted: bool,
     },
     /// A turn begins at the node that holds the lease.
@@ -41,12 +41,7 @@ pub(crate) enum NodeMessage {
     /// The state of the holder's event log; `None` if it does not hold the lease any more.
     State { request: String, state: Option<Box<LogState>> },
     /// The number of clients that are connected to this node, and the people at them.
-    Peers {
-        node: String,
-        count: usize,
-        #[serde(default)]
-        participants: Vec<Participant>,
-    },
+    Peers { node: String, count: usize, participants: Vec<Participant> },
     /// Requests the [`Peers`](Self::Peers) of the other nodes.
     PeersRequest,
     /// The conversation was deleted.
@@ -61,10 +56,10 @@ impl NodeMessage {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Parses a message; `None` for one of a newer version.
+    /// Parses a message; `None` for what is none. The bus refuses those of nodes with another protocol.
     pub(crate) fn from_json(text: &str) -> Option<Self> {
         let message = serde_json::from_str(text);
-        message.inspect_err(|error| tracing::debug!(%error, "unknown message of another node")).ok()
+        message.inspect_err(|error| tracing::warn!(%error, "another node sent no message")).ok()
     }
 }
 
@@ -107,8 +102,32 @@ mod tests {
         round_trip(EndpointEvent::Error { kind: "store".to_owned(), message: "away".to_owned() });
     }
 
+    /// Who changes one of these texts raises the number.
     #[test]
-    fn a_message_of_a_newer_version_is_ignored() {
+    fn messages_have_the_form_of_their_protocol() {
+        assert_eq!(toolwright_bus::NODE_PROTOCOL, 1);
+        for text in [
+            r#"{"kind":"event","seq":7,"at":3,"event":{"type":"withdrawn","position":4},"to":"peer"}"#,
+            r#"{"kind":"term_began","term":2,"before":7}"#,
+            r#"{"kind":"term_ended","term":2,"newest_seq":7,"is_interrupted":false}"#,
+            r#"{"kind":"turn_began","turn":{"running":true,"seq_before":7,"answer_id":3,"entry_before":"e"}}"#,
+            r#"{"kind":"started","item":"i","seq":7}"#,
+            r#"{"kind":"rejected","item":"i","status":409,"error_kind":"k","message":"m"}"#,
+            r#"{"kind":"inbox_changed"}"#,
+            r#"{"kind":"state_request","request":"r","holder":"n"}"#,
+            r#"{"kind":"state","request":"r","state":{"term":2,"newest_seq":7,"turn":{"running":false,"seq_before":0,"answer_id":0,"entry_before":null},"pending":[],"partial":{"text":"","reasoning":""},"events":[]}}"#,
+            r#"{"kind":"peers","node":"n","count":1,"participants":[{"name":"Ada","subject":"ada"}]}"#,
+            r#"{"kind":"peers_request"}"#,
+            r#"{"kind":"deleted"}"#,
+            r#"{"kind":"access_changed"}"#,
+        ] {
+            let read = NodeMessage::from_json(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(read.to_json(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_ignored() {
         assert!(NodeMessage::from_json(r#"{"kind":"vote","for":"n1"}"#).is_none());
         assert!(NodeMessage::from_json("").is_none());
     }

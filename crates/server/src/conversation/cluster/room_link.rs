@@ -303,7 +303,7 @@ impl Room {
         }
     }
 
-    /// Notices that another node has had the lease and none of its messages could be read, as those of another version.
+    /// Notices that another node has had the lease and none of its messages have arrived, as those that the bus refuses.
     async fn check_missed_term(&self, link: &RoomLink) -> Result<(), StoreError> {
         let term = self.endpoint.store.lease_status(&self.id).await?.term;
         // That of the check before: messages of a term that has just begun may be on their way.

@@ -1,6 +1,5 @@
 //! The events of the native protocol as JSON, and as a stream of server-sent events.
 
-#[cfg(feature = "websocket")]
 use axum::extract::ws::Utf8Bytes;
 use serde::Serialize;
 
@@ -56,7 +55,6 @@ impl FrameSource for EventFrames {
 }
 
 /// A delivery as a frame of a WebSocket.
-#[cfg(feature = "websocket")]
 pub(crate) fn delivery_json(delivery: &Delivery) -> Utf8Bytes {
     match delivery {
         // JSON is valid UTF-8.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use test_support::servers::postgres::{self, NO_FSYNC, PostgresServer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use toolwright::chat::{Append, ChatError, EntryBody, Store as _};
@@ -15,14 +16,13 @@ use super::execute;
 use crate::fixtures::{
     Log, acquire, append, chat, ids, inbox_message, numbered_entries, user_entry,
 };
-use crate::server::{self, Server};
 
 const TERMINATE_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = 'toolwright' AND datname = current_database()";
 
 #[tokio::test]
 async fn a_terminated_connection_is_replaced_without_an_error() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -41,7 +41,7 @@ async fn a_terminated_connection_is_replaced_without_an_error() {
 
 #[tokio::test]
 async fn repeated_connection_loss_neither_loses_nor_duplicates_entries() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -98,7 +98,7 @@ async fn lose_deletion(listener: UnixListener, socket: String) {
 
 #[tokio::test]
 async fn a_withdrawal_whose_response_is_lost_is_reported_as_done_unless_the_item_was_taken() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
@@ -126,19 +126,19 @@ async fn a_withdrawal_whose_response_is_lost_is_reported_as_done_unless_the_item
 /// The server stops while a tool runs, and is started again.
 #[tokio::test]
 async fn a_turn_fails_clearly_when_the_server_stops_and_resumes_when_it_is_back() {
-    let Some(server) = Server::start(&["-c", "fsync=off"]) else {
+    let Some(server) = PostgresServer::start(NO_FSYNC) else {
         return;
     };
     let server = Arc::new(server);
     let url = server.create_database().await;
     let store = Arc::new(PostgresStore::connect(&url).await.unwrap());
     let log = Log::default();
-    let stop_tool = |server: &Arc<Server>| {
+    let stop_tool = |server: &Arc<PostgresServer>| {
         let (log, server) = (log.clone(), Arc::clone(server));
         Tool::builder("stop", "Stops the server.")
             .run(move |_, _| {
                 log.write("stopped".to_owned());
-                server.run("stop");
+                server.supervisor.run("stop");
                 Ok::<_, ToolError>("stopped")
             })
             .unwrap()
@@ -159,14 +159,15 @@ async fn a_turn_fails_clearly_when_the_server_stops_and_resumes_when_it_is_back(
     assert_eq!(ask.call().await.unwrap().text(), "Here.");
     let error = store.load("other").await.unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
-    server.run("start");
+    server.supervisor.run("start");
     append(&*store, "other", &numbered_entries(0, 3)).await;
 
     // The outcome of the call was not stored: it does not run again, and the model reads that it is unknown.
     let model = ScriptedModel::new().replies("I do not know.");
     let again = chat(model.clone(), vec![stop_tool(&server)], store.clone());
     // The first chat could not release its lease.
-    execute(&url, "UPDATE toolwright_conversations SET until = now()").await;
+    execute(&url, "UPDATE toolwright_conversations SET until = now() WHERE holder IS NOT NULL")
+        .await;
     let done = again.resume("room").call().await.unwrap();
     assert_eq!(done.text(), "I do not know.");
     assert_eq!(log.lines(), ["stopped"]);

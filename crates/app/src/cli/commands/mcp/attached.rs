@@ -1,0 +1,129 @@
+//! `mcp list|accept|login|logout|rotate-key`: the attached servers, their changed tools, and the logins to them.
+
+use std::process::ExitCode;
+
+use tokio::runtime::Runtime;
+use toolwright_core::Config;
+use toolwright_mcp::AttachmentStatus;
+
+use crate::attach_options::ProgramLifetime;
+use crate::cli::args::McpCommand;
+use crate::cli::cli_error::CliError;
+use crate::cli::commands::mcp::login;
+use crate::cli::program::{Program, accept_command};
+use crate::cli::terminal::output;
+use crate::remote_servers::RemoteServers;
+
+pub(super) fn execute(
+    command: McpCommand,
+    json: bool,
+    program: Program,
+) -> Result<ExitCode, CliError> {
+    let lifetime = ProgramLifetime::OneShot;
+    // A login connects by itself; to the other servers there is no need to.
+    let connects = matches!(command, McpCommand::List | McpCommand::Accept { .. });
+    let work = |program: &mut Program, runtime: &Runtime, servers: &RemoteServers| match command {
+        McpCommand::List => runtime.block_on(list_servers(program.config(), servers, json)),
+        McpCommand::Accept { name } => {
+            let server = runtime.block_on(servers.accept_change(&name))?;
+            output::print_stderr(&format!("accepted `{name}` of {server}\n"));
+            Ok(ExitCode::SUCCESS)
+        }
+        McpCommand::Login { name, open, port } => {
+            runtime.block_on(login::log_in(program.config(), servers, &name, open, port))
+        }
+        McpCommand::Logout { name, person } => {
+            runtime.block_on(login::log_out(program.config(), servers, &name, person.as_deref()))
+        }
+        McpCommand::RotateKey => {
+            let count = runtime.block_on(servers.rotate_credential_key())?;
+            output::print_stderr(&format!("{count} credentials are encrypted with the new key\n"));
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    program.with_servers(lifetime, connects, work)
+}
+
+async fn list_servers(
+    config: &Config,
+    servers: &RemoteServers,
+    json: bool,
+) -> Result<ExitCode, CliError> {
+    let (attached, failed): (Vec<_>, Vec<_>) =
+        servers.statuses().into_iter().partition(Result::is_ok);
+    let mut statuses: Vec<AttachmentStatus> = attached.into_iter().flatten().collect();
+    for status in &mut statuses {
+        note_changed_tools(status, servers).await?;
+    }
+    let errors: Vec<String> = failed.into_iter().filter_map(Result::err).collect();
+    let logins = servers.logins(config).await?.0;
+    if json {
+        let with_logins = statuses.iter().map(|status| login::with_logins(status, &logins));
+        output::print_json(&with_logins.collect::<Result<Vec<_>, _>>()?)?;
+    } else {
+        for status in &statuses {
+            output::print_text(&format_status(status))?;
+            output::print_text(&login::format_logins(&status.server, &logins))?;
+        }
+        let is_attached = |server: &str| statuses.iter().any(|status| status.server == server);
+        for login in logins.iter().filter(|login| !is_attached(&login.server)) {
+            let line = login::format_logins(&login.server, std::slice::from_ref(login));
+            output::print_text(&format!("{} (not connected)\n{line}", login.server))?;
+        }
+        if statuses.is_empty() && errors.is_empty() {
+            eprintln!("no servers: add one as [mcp.servers.NAME] with url or command");
+        }
+    }
+    for error in &errors {
+        output::print_stderr(&format!("error: {error}\n"));
+    }
+    Ok(match errors.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Adds a note for each tool that a running program hides because it saw a change, although the server lists it unchanged here.
+async fn note_changed_tools(
+    status: &mut AttachmentStatus,
+    servers: &RemoteServers,
+) -> Result<(), CliError> {
+    for (definition, changed) in servers.drifted(&status.server).await? {
+        let (remote, is_prompt) = match definition.strip_prefix("prompt:") {
+            Some(prompt) => (prompt, true),
+            None => (&*definition, false),
+        };
+        let mut items = status.items.iter();
+        let item = items.find(|it| it.remote_name == remote && it.is_prompt == is_prompt);
+        if let Some(item) = item.filter(|item| item.hidden.is_none()) {
+            let note = format!(
+                "`{}`: a running program has seen its {} change, and hides it",
+                item.name,
+                changed.join(" and ")
+            );
+            status.notes.push(note);
+        }
+    }
+    Ok(())
+}
+
+/// A server with its items and notes, as text.
+fn format_status(status: &AttachmentStatus) -> String {
+    let revision = status.revision.as_deref().unwrap_or("not connected");
+    let latency = status
+        .latency
+        .map_or_else(String::new, |latency| format!(", {:.0} ms", latency.as_secs_f64() * 1_000.0));
+    let mut text = format!("{} ({revision}{latency})\n", status.server);
+    for item in &status.items {
+        // The reason is among the notes.
+        let hidden = match item.hidden {
+            Some(_) => format!("  hidden; `{} {}` takes it back", accept_command(), item.name),
+            None => String::new(),
+        };
+        text.push_str(&format!("  {}{hidden}\n", item.name));
+    }
+    for note in &status.notes {
+        text.push_str(&format!("  note: {note}\n"));
+    }
+    text
+}
