@@ -17,41 +17,13 @@ const LEAN: [(&str, &str); 5] = [
 ];
 
 /// What no file may have, and the arguments with which `git grep` finds it.
+#[rustfmt::skip]
 const FORBIDDEN: [(&str, &[&str]); 4] = [
-    (
-        "a path of one machine",
-        &["(^|file://|[^][:alnum:]/._*}>)~-])/(home|root|tmp|work|Users)/[[:alnum:]._{$<-]"],
-    ),
-    (
-        "the host of a registry",
-        &[
-            "(index|static)[.]crates[.]io|registry[.]npmjs[.]org|(files[.]pythonhosted|pypi|proxy[.]golang)[.]org",
-        ],
-    ),
-    (
-        "another registry",
-        &[
-            "^source = \"(registry|sparse)",
-            "--and",
-            "--not",
-            "-e",
-            "github.com/rust-lang/crates.io-index\"",
-            "--",
-            "*Cargo.lock",
-        ],
-    ),
+    ("a path of one machine", &["(^|file://|[^][:alnum:]/._*}>)~-])/(home|root|tmp|work|Users)/[[:alnum:]._{$<-]"]),
+    ("the host of a registry", &["(index|static)[.]crates[.]io|registry[.]npmjs[.]org|(files[.]pythonhosted|pypi|proxy[.]golang)[.]org"]),
+    ("another registry", &["^source = \"(registry|sparse)", "--and", "--not", "-e", "github.com/rust-lang/crates.io-index\"", "--", "*Cargo.lock"]),
     // They forbid `unwrap`, `todo!` and their like. The step `test` fails if a test is ignored.
-    (
-        "no lints in",
-        &[
-            "^\\[lints\\]",
-            "--files-without-match",
-            "--",
-            "Cargo.toml",
-            "crates/*/Cargo.toml",
-            "examples/*/Cargo.toml",
-        ],
-    ),
+    ("no lints in", &["^\\[lints\\]", "--files-without-match", "--", "Cargo.toml", "crates/*/Cargo.toml", "examples/*/Cargo.toml"]),
 ];
 
 pub(crate) fn fmt() -> Result<String, String> {

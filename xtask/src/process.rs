@@ -1,6 +1,7 @@
 //! Runs programs in the folder of the workspace.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -27,11 +28,12 @@ impl Program {
         command.current_dir(workspace_root()).stdin(Stdio::null());
         // `cargo run` has set these for xtask. Build scripts ask for them, and would run again whenever a person starts Cargo
         // without xtask: with them, half of the dependencies are compiled once more.
-        let is_of_xtask =
-            |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-        std::env::vars().filter(|(name, _)| is_of_xtask(name)).for_each(|(name, _)| {
-            command.env_remove(name);
-        });
+        for (name, _) in std::env::vars_os() {
+            let shown = name.to_string_lossy();
+            if shown.starts_with("CARGO_PKG_") || shown.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(&name);
+            }
+        }
         if std::env::var_os("CI").is_some() {
             // Incremental data fills the disk, and no later build in CI uses it. Property tests explore with a new seed
             // on a developer's machine; in CI they repeat one, so that a change fails for its own faults only.
@@ -72,6 +74,11 @@ impl Program {
         self
     }
 
+    /// The first line of a script is enough.
+    fn error(&self, what: impl Display) -> String {
+        format!("`{}`: {what}", self.shown().lines().next().unwrap_or_default())
+    }
+
     /// The program and its arguments, as they are shown to people.
     fn shown(&self) -> String {
         let words = std::iter::once(self.0.get_program()).chain(self.0.get_args());
@@ -81,8 +88,8 @@ impl Program {
     /// Prints the command and runs it with inherited stdout and stderr; returns that it is fine.
     pub(crate) fn run(mut self) -> Result<String, String> {
         println!("$ {}", self.shown());
-        let status = self.0.status().map_err(|error| self.start_error(&error))?;
-        if status.success() { Ok("fine".to_owned()) } else { Err(self.end_error(status)) }
+        let status = self.0.status().map_err(|error| self.error(error))?;
+        if status.success() { Ok("fine".to_owned()) } else { Err(self.error(status)) }
     }
 
     /// Runs it without output; returns true if it succeeded.
@@ -93,11 +100,10 @@ impl Program {
 
     /// Runs it with inherited stderr, and returns stdout.
     pub(crate) fn stdout(mut self) -> Result<String, String> {
-        let output = self.0.stderr(Stdio::inherit()).output();
-        let output = output.map_err(|error| self.start_error(&error))?;
+        let output = self.0.stderr(Stdio::inherit()).output().map_err(|error| self.error(error))?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(self.end_error(output.status)),
+            false => Err(self.error(output.status)),
         }
     }
 
@@ -115,8 +121,8 @@ impl Program {
         limit: Duration,
         mut on_line: impl FnMut(&str),
     ) -> Result<ExitStatus, String> {
-        let shown = self.shown();
-        let failed = |error: io::Error| format!("cannot run `{shown}`: {error}");
+        let shown = self.error("");
+        let failed = |error: io::Error| format!("{shown}{error}");
         let (reader, writer) = io::pipe().map_err(failed)?;
         self.0.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
         let mut child = self.0.spawn().map_err(failed)?;
@@ -142,18 +148,9 @@ impl Program {
             }
             if start.elapsed() > limit {
                 child.kill().and_then(|()| child.wait()).map_err(failed)?;
-                return Err(format!("`{shown}` was still running after {} s", limit.as_secs()));
+                return Err(format!("{shown}still running after {} s", limit.as_secs()));
             }
         }
-    }
-
-    fn start_error(&self, error: &io::Error) -> String {
-        format!("cannot start `{}`: {error}", self.shown())
-    }
-
-    /// The first line of a script is enough.
-    fn end_error(&self, status: ExitStatus) -> String {
-        format!("`{}`: {status}", self.shown().lines().next().unwrap_or_default())
     }
 }
 
@@ -174,8 +171,8 @@ mod tests {
     #[test]
     fn a_program_that_does_not_end_or_exist_is_named() {
         let error = Program::shell("exec sleep 30").capture(Duration::from_millis(10));
-        assert_eq!(error.unwrap_err(), "`sh -euc exec sleep 30` was still running after 0 s");
+        assert_eq!(error.unwrap_err(), "`sh -euc exec sleep 30`: still running after 0 s");
         let error = Program::new("no-such-program").run().unwrap_err();
-        assert!(error.starts_with("cannot start `no-such-program`: "), "{error}");
+        assert!(error.starts_with("`no-such-program`: "), "{error}");
     }
 }

@@ -25,64 +25,25 @@ Steps:
 Nothing is uploaded, tagged or pushed; the commands for that are printed at the end. Before it, `cargo xtask all` has to pass: it is
 not part of it.";
 
-/// The copy is built beside the tree, because Cargo would take the crates of one for those of the other. A later dry run finds the
-/// dependencies compiled; tools are those of the tree.
-const COPY: &str = "
-    rm -rf target/release-source && git clone --quiet . target/release-source
-    mkdir -p target/release-build target/tools && ln -sfn ../tools target/release-build/tools
-    ln -s ../release-build target/release-source/target";
-
-const FILES: &str = "cd $OUT && find . -type f -printf '%10s  %P\\n' | sort -k 2";
-
-const NEXT: &str = "next, after a look at `git diff`:
-  git commit --all --message 'release: VERSION'
-  git tag --sign vVERSION --message vVERSION && git push --follow-tags
-  cargo publish --workspace
-  upload the files to the release of the tag
-  mcp-publisher publish    if there is a server.json";
-
 type Step = (&'static str, &'static str, fn(&Release) -> Result<String, String>);
 
-/// Scripts have the variables `VERSION`, `OUT`, `TARGET` and `NAME`, the name of the archive.
 #[rustfmt::skip]
 const STEPS: [Step; 12] = [
-    ("versions", "the version of every crate, and the section of CHANGELOG.md", |it| it.script("
-        old=$(sed -n 's/^version = \"\\(.*\\)\"/\\1/p' Cargo.toml | head -n 1)
-        sed -i \"s/^version = \\\"$old\\\"/version = \\\"$VERSION\\\"/; /path = \\\"crates/s/version = \\\"$old\\\"/version = \\\"$VERSION\\\"/\" Cargo.toml
-        sed -i \"s/^## Unreleased$/## $VERSION/\" CHANGELOG.md
-        for folder in . bridges fuzz bench/peers; do cargo update --workspace --offline --quiet --manifest-path $folder/Cargo.toml; done
-        echo from $old to $VERSION")),
+    ("versions", "the version of every crate, and the section of CHANGELOG.md", |it| it.script("versions")),
     ("licences", "licences, bans, sources, advisories", |_| gates::deny()),
     ("api", "the public items are those in api/", |_| api::check()),
     ("semver", "the version promises no more than is kept since the last release", |_| gates::semver(None)),
     ("packages", "the files for crates.io, each with all that it needs", |it| {
         packages::package(&published()?, &[])?;
-        it.script("cp -r target/packages/package $OUT/crates; rm -rf $OUT/crates/*/; ls $OUT/crates | wc -l")
+        it.script("packages")
     }),
     ("outside", "projects that have nothing but these packages, built and tested", |_| outside::check_packaged(&[])),
-    ("archive", "the program with completions and manual pages, where binstall finds it", |it| it.script("
-        grep -Fq '/toolwright-{ version }-{ target }.tar.gz\"' Cargo.toml
-        grep -Fq 'bin-dir = \"toolwright-{ version }-{ target }/{ bin }{ binary-ext }\"' Cargo.toml
-        cargo build --locked --release --package toolwright-assistant --bin toolwright
-        target/release/toolwright --version | grep -Fq \" $VERSION\"
-        rm -rf target/archive && mkdir -p target/archive/$NAME
-        cp target/release/toolwright CHANGELOG.md LICENSE README.md target/archive/$NAME
-        cargo run --locked --quiet --package command-docs -- target/archive/$NAME
-        # The same files give the same bytes: no names or times of this machine.
-        tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=$(git log -1 --format=@%ct) \\
-            --use-compress-program 'gzip -n9' -C target/archive -cf $OUT/$NAME.tar.gz $NAME
-        echo $NAME.tar.gz")),
+    ("archive", "the program with completions and manual pages, where binstall finds it", |it| it.script("archive")),
     ("sbom", "what the program consists of, as CycloneDX", |it| sbom::write(&it.folder, &it.target)),
-    ("container", "the file that builds the image", |it| it.script("cp deploy/Dockerfile $OUT && echo copied")),
-    ("server-json", "the entry of the MCP registry, with MCP_NAME and IMAGE", |it| it.script("
-        if [ -z \"${MCP_NAME:-}\" ]; then echo 'skipped: there is no MCP_NAME'; exit; fi
-        target/release/toolwright publish --name \"$MCP_NAME\" --image \"$IMAGE\" --out $OUT/server.json && echo for $MCP_NAME")),
-    ("checksums", "SHA-256 of every file", |it| it.script("
-        cd $OUT && find . -type f ! -name 'SHA256SUMS*' -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum >SHA256SUMS
-        sha256sum --check --quiet SHA256SUMS && wc -l <SHA256SUMS")),
-    ("signature", "of the checksums, with SIGN_KEY", |it| it.script("
-        if [ -z \"${SIGN_KEY:-}\" ]; then echo 'skipped: there is no SIGN_KEY'; exit; fi
-        ssh-keygen -q -Y sign -f \"$SIGN_KEY\" -n toolwright-release $OUT/SHA256SUMS && echo 'SECURITY.md says how it is verified'")),
+    ("container", "the file that builds the image", |it| it.script("container")),
+    ("server-json", "the entry of the MCP registry, with MCP_NAME and IMAGE", |it| it.script("server_json")),
+    ("checksums", "SHA-256 of every file", |it| it.script("checksums")),
+    ("signature", "of the checksums, with SIGN_KEY", |it| it.script("signature")),
 ];
 
 /// Reads `1.2.3`, without pre-release or build parts.
@@ -111,12 +72,11 @@ struct Release {
 }
 
 impl Release {
-    /// Runs a script; returns what it prints.
-    fn script(&self, script: &str) -> Result<String, String> {
+    /// Runs a function of the script; returns what it prints.
+    fn script(&self, function: &str) -> Result<String, String> {
         let Self { version, folder, target } = self;
-        let script = Program::shell(script).env("VERSION", version).env("TARGET", target);
-        let script =
-            script.env("NAME", format!("toolwright-{version}-{target}")).env("OUT", folder);
+        let script = Program::new("sh").args(&["xtask/scripts/release.sh", function]);
+        let script = script.env("VERSION", version).env("TARGET", target).env("OUT", folder);
         script.stdout().map(|output| output.trim().to_owned())
     }
 }
@@ -132,23 +92,21 @@ pub(crate) fn run(version: &str, wanted: &[&str]) -> Result<(), Error> {
     check_start(version)?;
     let folder = format!("{}/target/release-{version}", workspace_root().display());
     let folder = std::env::var("OUT").unwrap_or(folder);
-    if !dry.is_empty() {
-        Program::shell(COPY).run()?;
-        let source = workspace_root().join("target/release-source");
-        let release = Program::new("cargo").args(&["xtask", "release", version]).args(&wanted);
-        release.env("OUT", folder).folder(&source).run()?;
-        println!("this was a dry run: the tree is as it was");
-        return Ok(());
-    }
-    clear(folder.as_ref())?;
     let target = Program::new("rustc").args(&["--print", "host-tuple"]).stdout()?;
     let target = target.trim().to_owned();
     let release = &Release { version: version.to_owned(), folder, target };
+    if !dry.is_empty() {
+        let source = workspace_root().join(release.script("copy")?);
+        let copied = Program::new("cargo").args(&["xtask", "release", version]).args(&wanted);
+        copied.env("OUT", &release.folder).folder(&source).run()?;
+        println!("this was a dry run: the tree is as it was");
+        return Ok(());
+    }
+    clear(release.folder.as_ref())?;
     let is_wanted = |(name, ..): &&Step| wanted.is_empty() || wanted.contains(name);
     let rows = STEPS.iter().filter(is_wanted);
     steps::run_rows(rows.map(|(name, what, run)| (*name, *what, || run(release))), false)?;
-    println!("{}\n\nin {}\n", release.script(FILES)?, release.folder);
-    println!("{}", NEXT.replace("VERSION", version));
+    println!("{}", release.script("list")?);
     Ok(())
 }
 

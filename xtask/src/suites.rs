@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,8 +49,8 @@ pub(crate) struct Suite {
     /// `lib`, the name of an integration test, `bin NAME`, `example NAME`.
     pub(crate) target: String,
     executable: String,
+    args: Vec<&'static str>,
     folder: PathBuf,
-    version: String,
 }
 
 enum Event {
@@ -83,8 +84,8 @@ pub(crate) fn build(selection: &[&str]) -> Result<(Vec<Suite>, Vec<String>), Str
                     kind => format!("{kind} {}", target.name),
                 },
                 executable: text(&message, "executable").to_owned(),
+                args: Vec::new(),
                 folder: workspace_root().join(&package.folder),
-                version: package.version.clone(),
             });
         }
     }
@@ -104,8 +105,9 @@ impl Suite {
             package: "workspace".to_owned(),
             target: DOC_TESTS.to_owned(),
             executable: "cargo".to_owned(),
+            args: [&["test", "--locked", "--doc", "--no-fail-fast"], &EVERYTHING[..], &["--"]]
+                .concat(),
             folder: workspace_root(),
-            version: String::new(),
         }
     }
 
@@ -132,18 +134,15 @@ impl Suite {
 
     /// The tests as a program with the environment that `cargo test` gives it.
     fn program(&self, args: &[&str]) -> Program {
-        let program = Program::new(&self.executable).folder(&self.folder);
+        let program = Program::new(&self.executable).args(&self.args).args(args);
+        let program = program.folder(&self.folder);
         if self.target == DOC_TESTS {
-            let doc = ["test", "--locked", "--doc", "--no-fail-fast"];
-            return program.args(&doc).args(&EVERYTHING).args(&["--"]).args(args);
+            return program;
         }
         program
-            .args(args)
             .env("CARGO", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .env("CARGO_MANIFEST_DIR", &self.folder)
-            .env("CARGO_MANIFEST_PATH", self.folder.join("Cargo.toml"))
             .env("CARGO_PKG_NAME", &self.package)
-            .env("CARGO_PKG_VERSION", &self.version)
     }
 
     /// The names of the tests; empty for doc tests.
@@ -185,13 +184,17 @@ pub(crate) fn run_all(suites: Vec<Suite>) -> Result<String, String> {
     for suite in suites {
         lanes.entry(suite.lane()).or_default().push(suite);
     }
+    // With nothing beside it, a lane runs two executables at a time: each of them ends with a test that runs alone.
+    let workers = if lanes.len() == 1 { 2 } else { 1 };
+    let lanes: Vec<_> = lanes.into_values().map(|suites| Mutex::new(suites.into_iter())).collect();
     let (mut finished, mut running) = (Vec::new(), BTreeMap::new());
     thread::scope(|scope| {
         let (sender, events) = mpsc::channel();
-        for suites in lanes.into_values() {
+        for lane in lanes.iter().flat_map(|lane| std::iter::repeat_n(lane, workers)) {
             let sender = sender.clone();
             scope.spawn(move || {
-                for suite in suites {
+                let next = || lane.lock().ok()?.next();
+                while let Some(suite) = next() {
                     // The receiver outlives the lanes.
                     let _ = sender.send(Event::Started(suite.name()));
                     let report = Box::new(suite.run(&[], &[], LIMIT));
@@ -257,4 +260,48 @@ fn conclude(finished: Vec<(Suite, Box<Report>)>) -> Result<String, String> {
     let counts = format!("{passed} passed, {} failed, {skipped} skipped", faults.len());
     println!("{counts}");
     if faults.is_empty() { Ok(counts) } else { Err(counts) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Passes two tests, if it runs one alone; else, one fails.
+    const FLAKY: &str = "case \"$*\" in
+        *--exact*) echo 'test result: ok. 1 passed; 0 failed; 0 ignored' ;;
+        *) printf 'failures:\n    a\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n'; exit 1 ;;
+        esac";
+
+    fn suite(target: &str, script: &'static str) -> Suite {
+        Suite {
+            package: ROOT_PACKAGE.to_owned(),
+            target: target.to_owned(),
+            executable: "sh".to_owned(),
+            args: vec!["-c", script, "sh"],
+            folder: workspace_root(),
+        }
+    }
+
+    #[test]
+    fn a_failed_test_is_run_again_unless_it_has_to_pass_every_time() {
+        let flaky = vec![suite("program", FLAKY)];
+        assert_eq!(run_all(flaky), Ok("2 passed, 0 failed, 0 skipped".to_owned()));
+        let broken = vec![suite("kill", FLAKY), suite("program", "kill -9 $$")];
+        assert_eq!(run_all(broken), Err("1 passed, 2 failed, 0 skipped".to_owned()));
+        let ignored =
+            vec![suite("program", "echo 'test result: ok. 0 passed; 0 failed; 3 ignored'")];
+        assert_eq!(run_all(ignored), Err("0 passed, 1 failed, 3 skipped".to_owned()));
+    }
+
+    #[test]
+    fn lanes_run_side_by_side_and_a_hung_test_is_named() {
+        let (waits, start) =
+            ("sleep 1; echo 'test result: ok. 1 passed; 0 failed'", Instant::now());
+        let lanes = ["browser", "cluster", "program"].map(|target| suite(target, waits));
+        assert_eq!(run_all(lanes.into()), Ok("3 passed, 0 failed, 0 skipped".into()));
+        assert!(start.elapsed() < Duration::from_millis(2_500));
+        let hangs = "case $1 in --list) printf 'a: test\nb: test\n' ;; *) echo 'test a ... ok'; exec sleep 30 ;; esac";
+        let report = suite("program", hangs).run(&[], &[], Duration::from_millis(300));
+        assert!(report.fault.is_some_and(|fault| fault.ends_with("; without a result: b")));
+    }
 }
