@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use test_support_mcp::tools;
+use test_support_mcp::tools::TestTools;
 use tokio::sync::mpsc::unbounded_channel;
 use toolwright::Registry;
 
 pub(crate) fn run() -> Result<ExitCode, Box<dyn Error>> {
-    let registry = Registry::of(tools::all())?;
+    let registry = Registry::of(TestTools)?;
     let (heard, _listening) = unbounded_channel::<&'static str>();
     Ok(toolwright::cli::run_with(registry, |invoker| invoker.state(heard)))
 }

@@ -30,7 +30,7 @@ async fn answer(
     Ok(())
 }
 
-pub(crate) async fn site() -> Result<Server, Box<dyn Error>> {
+async fn site() -> Result<Server, Box<dyn Error>> {
     let invoker = Invoker::new(&Registry::discover()?)?;
     let model = OpenAIConfig::new("no key").with_base_url(sample::start_demo_model().await?);
     let agent = AgentBuilder::new(model.client().chat("demo"))

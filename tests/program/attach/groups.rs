@@ -5,16 +5,22 @@ use std::net::SocketAddr;
 use std::process::Stdio;
 
 use tokio::runtime::Runtime;
-use toolwright::{Invoker, Registry, tool};
+use toolwright::{Invoker, Registry, tools};
 use toolwright_mcp::McpServer;
 
 use super::{TOOLWRIGHT, TestProject, run_command};
 use crate::vendor::{MockAnswer, MockVendor};
 
-/// Looks up a word in a wiki.
-#[tool(read_only)]
-fn define(word: String) -> String {
-    format!("{word}: see elsewhere")
+/// Discovery does not find it, because other tests discover the tools of the assistant.
+struct Wiki;
+
+#[tools(manual)]
+impl Wiki {
+    /// Looks up a word in a wiki.
+    #[tool(read_only)]
+    fn define(word: String) -> String {
+        format!("{word}: see elsewhere")
+    }
 }
 
 /// A local MCP server, until its runtime is dropped.
@@ -22,7 +28,7 @@ fn wiki() -> (Runtime, SocketAddr) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let registry = Registry::new();
-    registry.add(define::tool()).unwrap();
+    registry.add(Wiki).unwrap();
     let server = McpServer::builder(Invoker::new(&registry).unwrap());
     let server = server.build().unwrap();
     let bound = runtime.block_on(server.bind("127.0.0.1:0".parse().unwrap()));

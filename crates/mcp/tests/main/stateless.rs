@@ -5,7 +5,8 @@ use test_support_mcp::client::{
     RawConnection, assert_healthy, call, http_request, send, serve, stateless_body,
     stateless_request, stateless_request_with,
 };
-use test_support_mcp::tools::{self, kit, server, text};
+use test_support_mcp::tools::{kit, server, text};
+use toolwright::{Prompt, Role, Tool, ToolError};
 
 #[tokio::test]
 async fn a_call_is_answered_at_once_as_json() {
@@ -173,9 +174,8 @@ async fn a_subscription_hears_what_it_asked_for() {
     assert!(second.contains("notifications/tools/list_changed"), "{second}");
     assert!(second.contains(r#""io.modelcontextprotocol/subscriptionId":5"#), "{second}");
     // A notification of the tool for the other client would have come before this.
-    kit.registry
-        .add(toolwright::Prompt::from_tool(tools::fail::tool(), toolwright::Role::User))
-        .unwrap();
+    let ask = Tool::builder("ask", "Asks.").run(|_, _| Ok::<_, ToolError>("What is there?"));
+    kit.registry.add(Prompt::from_tool(ask.unwrap(), Role::User)).unwrap();
     let third = prompts.until("}\n\n").await;
     assert!(third.contains("notifications/prompts/list_changed"), "{third}");
     assert!(!third.contains("tools/list_changed"), "{third}");

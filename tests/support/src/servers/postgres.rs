@@ -62,6 +62,11 @@ impl PostgresServer {
         format!("postgres:///{database}?host={directory}&port={}&user=toolwright", self.port)
     }
 
+    /// The socket in the server's directory.
+    pub fn socket(&self) -> PathBuf {
+        self.supervisor.directory().join(format!(".s.PGSQL.{}", self.port))
+    }
+
     /// The URL of a database at a port: the server's, or that of a proxy.
     pub fn url_at(&self, port: u16, database: &str) -> String {
         format!("postgres://toolwright@127.0.0.1:{port}/{database}")

@@ -1,6 +1,6 @@
 //! Lost connections: nothing is half-written, and a retry succeeds.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -68,7 +68,7 @@ async fn repeated_connection_loss_neither_loses_nor_duplicates_entries() {
 
 /// Forwards connections to the socket of a server. Loses a connection in place of the first response that reports a deletion: the
 /// deletion is committed, and the client does not know.
-async fn lose_deletion(listener: UnixListener, socket: String) {
+async fn lose_deletion(listener: UnixListener, socket: PathBuf) {
     let is_lost = Arc::new(AtomicBool::new(false));
     while let Ok((client, _)) = listener.accept().await {
         let server = UnixStream::connect(&socket).await.unwrap();
@@ -102,13 +102,12 @@ async fn a_withdrawal_whose_response_is_lost_is_reported_as_done_unless_the_item
         return;
     };
     let url = server.create_database().await;
-    let directory = url.split("host=").nth(1).and_then(|rest| rest.split('&').next()).unwrap();
+    let socket = server.socket();
     let proxy = tempfile::tempdir().unwrap();
-    let socket = |directory: &Path| directory.join(".s.PGSQL.5432");
-    let listener = UnixListener::bind(socket(proxy.path())).unwrap();
-    let server_socket = socket(Path::new(directory)).display().to_string();
-    tokio::spawn(lose_deletion(listener, server_socket));
-    let proxied = url.replace(directory, &proxy.path().display().to_string());
+    let listener = UnixListener::bind(proxy.path().join(socket.file_name().unwrap())).unwrap();
+    let directory = socket.parent().unwrap().display().to_string();
+    tokio::spawn(lose_deletion(listener, socket));
+    let proxied = url.replace(&directory, &proxy.path().display().to_string());
     let store = PostgresStore::connect(&proxied).await.unwrap();
     let push = async |id: &str| {
         store.push_inbox("room", &inbox_message(id, "Hi"), 9).await.unwrap().unwrap()
