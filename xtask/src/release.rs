@@ -144,7 +144,7 @@ mod tests {
         for (version, step, answer) in [
             ("v1.2.3", "api", "as 0.2.0"),
             ("1.02.3", "api", "as 0.2.0"),
-            ("0.2.0", "pakages", "did you mean `packages`?"),
+            ("0.2.0", "packagez", "did you mean `packages`?"),
         ] {
             let error = run(version, &[step]).unwrap_err();
             assert!(

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use test_support::aimock::Aimock;
-use test_support::real;
 use futures::FutureExt as _;
 use serde_json::{Value, json};
+use test_support::aimock::Aimock;
+use test_support::real;
 use toolwright::schema::Dialect;
 use toolwright::search::SearchGateway;
 use toolwright::wire::ToolPlanner;

@@ -369,7 +369,6 @@ impl std::fmt::Debug for Authenticator {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "helpers of tests")]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
