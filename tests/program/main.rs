@@ -28,6 +28,7 @@ mod layering;
 mod packages;
 mod programs;
 mod real_servers;
+mod reference;
 mod request_types;
 mod scaffold;
 mod sdk_types;

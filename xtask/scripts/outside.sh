@@ -40,7 +40,7 @@ tokio = { version = "1", features = ["macros", "rt"] }
 END
 }
 # The features of the template `app`.
-project maker ', features = ["cli", "mcp-client", "sqlite", "tls"]'
+project maker ', features = ["cli", "sqlite"]'
 echo 'fn main() -> std::process::ExitCode { toolwright::app!().run() }' >$out/maker/src/main.rs
 (cd $out/maker && cargo build)
 # The error for a template that does not exist lists those that do.

@@ -36,11 +36,11 @@ archive() {
     # Where `cargo binstall` looks.
     grep -Fq '/toolwright-{ version }-{ target }.tar.gz"' Cargo.toml
     grep -Fq 'bin-dir = "toolwright-{ version }-{ target }/{ bin }{ binary-ext }"' Cargo.toml
-    cargo build --locked --release --package toolwright-assistant --bin toolwright
-    target/release/toolwright --version | grep -Fq " $VERSION"
+    cargo build --locked --profile dist --package toolwright-assistant --bin toolwright --features cluster
+    target/dist/toolwright --version | grep -Fq " $VERSION"
     rm -rf target/archive
     mkdir -p target/archive/$name
-    cp target/release/toolwright CHANGELOG.md LICENSE README.md target/archive/$name
+    cp target/dist/toolwright CHANGELOG.md LICENSE README.md target/archive/$name
     cargo run --locked --quiet --package command-docs -- target/archive/$name
     # The same files give the same bytes: no names or times of this machine.
     tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=$(git log -1 --format=@%ct) \
@@ -57,7 +57,7 @@ server_json() {
     if [ -z "${MCP_NAME:-}" ]; then
         echo 'skipped: there is no MCP_NAME'
     else
-        target/release/toolwright publish --name "$MCP_NAME" --image "$IMAGE" --out $OUT/server.json
+        target/dist/toolwright publish --name "$MCP_NAME" --image "$IMAGE" --out $OUT/server.json
         echo "for $MCP_NAME"
     fi
 }

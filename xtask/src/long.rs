@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::metadata::ROOT_PACKAGE;
 use crate::suites::{EVERYTHING, Suite, build};
 
-/// The package, a module of its tests or an executable of this name, and the variables that make it long.
+/// The package, a module of its tests or one of its executables, and the variables that make it long.
 type LongForm = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const SEEDS: [LongForm; 2] = [
@@ -40,7 +40,7 @@ pub(crate) fn chaos() -> Result<String, String> {
 
 /// Runs the long forms one after the other: nothing else should take their time.
 fn run(forms: &[LongForm]) -> Result<String, String> {
-    let (suites, _) = build(&EVERYTHING)?;
+    let suites = build(&EVERYTHING)?;
     let mut failed = Vec::new();
     for (package, module, environment) in forms {
         let of_package = || suites.iter().filter(|suite| suite.package == *package);

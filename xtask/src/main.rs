@@ -15,7 +15,6 @@ mod packages;
 mod process;
 mod programs;
 mod quick;
-mod reference;
 mod release;
 mod report;
 mod sbom;

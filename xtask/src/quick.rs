@@ -6,10 +6,10 @@
 
 use std::time::Duration;
 
-use crate::metadata::{Package, ROOT_PACKAGE, Target, packages};
+use crate::metadata::{Package, ROOT_PACKAGE, Target, packages, text};
 use crate::process::Program;
-use crate::suites::{EVERYTHING, build, run_all, waiting_lane};
-use crate::{Error, names, steps};
+use crate::suites::{EVERYTHING, build, is_waiting, messages, run_all};
+use crate::{Error, checks, names, steps};
 
 /// What is in no package: the start of its path, and the command that checks it.
 const ELSEWHERE: [(&str, &str); 5] = [
@@ -49,17 +49,15 @@ fn format(selected: &[&Package]) -> Result<String, String> {
 
 /// Clippy runs beside the tests, once they are built: Cargo does one of these at a time.
 fn test_and_lint(selected: &[&Package]) -> Result<String, String> {
-    let programs = arguments(selected, is_program);
-    if programs.contains(&"--example") {
-        Program::cargo("build", &programs).run()?;
+    // The programs that tests start.
+    if let Some(args) = arguments(selected, |_, it| it.kind == "example" && !it.is_tested) {
+        Program::cargo("build", &args).run()?;
     }
-    let (suites, _) = build(&arguments(selected, is_quick))?;
+    let suites = arguments(selected, is_quick).map(|args| build(&args)).transpose()?;
     std::thread::scope(|scope| {
-        // With this profile, it checks unit tests, too.
-        let clippy = Program::cargo("clippy", &["--quiet", "--profile", "test"]);
-        let clippy = clippy.args(&arguments(selected, |_, _| true)).args(&["--", "-D", "warnings"]);
+        let clippy = Program::cargo("clippy", &["--quiet"]).args(&clippy_args(selected));
         let clippy = scope.spawn(|| clippy.capture(LINT_LIMIT));
-        let tested = run_all(suites);
+        let tested = run_all(suites.unwrap_or_default());
         let (output, status) = clippy.join().map_err(|_| "clippy was not started")??;
         print!("{output}");
         match status.success() {
@@ -69,24 +67,26 @@ fn test_and_lint(selected: &[&Package]) -> Result<String, String> {
     })
 }
 
+/// With this profile, clippy checks unit tests, too.
+fn clippy_args<'p>(selected: &[&'p Package]) -> Vec<&'p str> {
+    let targets = arguments(selected, |_, _| true).unwrap_or_default();
+    [&["--profile", "test"], &targets[..], &["--", "-D", "warnings"]].concat()
+}
+
 /// The tests that run. Those of the root that mostly wait are left to `test`.
 fn is_quick(package: &Package, target: &Target) -> bool {
-    target.is_tested && waiting_lane(&package.name, &target.name).is_none()
+    target.is_tested && !is_waiting(&package.name, &target.name)
 }
 
-/// The programs that tests start.
-fn is_program(_: &Package, target: &Target) -> bool {
-    target.kind == "example" && !target.is_tested
-}
-
-/// The arguments of Cargo for targets of these packages.
+/// The arguments of Cargo for targets of these packages; `None` if there is no such target.
 fn arguments<'p>(
     selected: &[&'p Package],
     is_wanted: impl Fn(&Package, &Target) -> bool,
-) -> Vec<&'p str> {
+) -> Option<Vec<&'p str>> {
     let mut args = vec!["--all-features", "--package", ROOT_PACKAGE];
+    args.extend(selected.iter().flat_map(|package| ["--package", &package.name]));
+    let without_targets = args.len();
     for package in selected {
-        args.extend(["--package", &package.name]);
         for target in package.targets.iter().filter(|target| is_wanted(package, target)) {
             match target.kind.as_str() {
                 "lib" => args.push("--lib"),
@@ -98,7 +98,7 @@ fn arguments<'p>(
             }
         }
     }
-    args
+    (args.len() > without_targets).then_some(args)
 }
 
 /// The packages with these names; `schema` stands for `toolwright-schema`.
@@ -146,13 +146,20 @@ fn owners<'p>(packages: &'p [Package], files: &[&str]) -> Vec<&'p Package> {
 /// Fails if `quick` would compile something for a package of which nothing has changed since everything was compiled.
 pub(crate) fn check_reuse() -> Result<String, String> {
     build(&EVERYTHING)?;
-    let (packages, mut problems) = (packages()?, 0);
+    checks::clippy()?;
+    let (packages, mut count) = (packages()?, 0);
     for package in &packages {
-        let (_, compiled) = build(&arguments(&[package], is_quick))?;
-        compiled.iter().for_each(|it| println!("compiled once more for {}: {it}", package.name));
-        problems += compiled.len();
+        let mut artifacts = messages("clippy", &clippy_args(&[package]))?;
+        if let Some(args) = arguments(&[package], is_quick) {
+            artifacts.extend(messages("test", &[&["--no-run"], &args[..]].concat())?);
+        }
+        let compiled = artifacts.iter().filter(|it| it.get("fresh").is_some_and(|it| it == false));
+        for artifact in compiled {
+            println!("compiled again for {}: {}", package.name, text(artifact, "package_id"));
+            count += 1;
+        }
     }
-    match problems {
+    match count {
         0 => Ok(format!("{} packages", packages.len())),
         _ => Err("other features: name them in the dev-dependencies of the root".to_owned()),
     }
@@ -208,15 +215,15 @@ mod tests {
     #[test]
     fn the_root_is_asked_for_and_targets_are_those_of_the_crates() {
         let [root, core, xtask] = workspace();
-        for (package, program, tests) in [
-            (&core, "", "toolwright-core --lib --test main"),
-            (&root, " --example shop", ROOT_PACKAGE),
-            (&xtask, "", "xtask --bin xtask"),
-        ] {
-            let start = format!("--all-features --package {ROOT_PACKAGE} --package ");
-            let programs = arguments(&[package], is_program).join(" ");
-            assert_eq!(programs, format!("{start}{}{program}", package.name));
-            assert_eq!(arguments(&[package], is_quick).join(" "), start + tests);
-        }
+        let start = format!("--all-features --package {ROOT_PACKAGE} --package ");
+        let args = arguments(&[&core], is_quick).map(|args| args.join(" "));
+        assert_eq!(args, Some(format!("{start}toolwright-core --lib --test main")));
+        let args = arguments(&[&xtask], is_quick).map(|args| args.join(" "));
+        assert_eq!(args, Some(format!("{start}xtask --bin xtask")));
+        assert_eq!(arguments(&[&root], is_quick), None);
+        let args = clippy_args(&[&root, &xtask]).join(" ");
+        assert!(
+            args.ends_with("--example shop --test browser --bin xtask --bench b -- -D warnings")
+        );
     }
 }

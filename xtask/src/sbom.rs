@@ -10,8 +10,9 @@ use crate::process::Program;
 
 /// Writes `toolwright-VERSION-TARGET.cdx.json` into a folder.
 pub(crate) fn write(folder: &str, target: &str) -> Result<String, String> {
-    let tree = ["--package", ROOT_PACKAGE, "--edges", "normal,build", "--prefix", "depth"];
-    let tree = Program::cargo("tree", &tree).args(&["--format", "|{p}|{l}", "--target", target]);
+    let tree = ["--package", ROOT_PACKAGE, "--features", "cluster", "--edges", "normal,build"];
+    let tree = Program::cargo("tree", &tree).args(&["--prefix", "depth", "--format", "|{p}|{l}"]);
+    let tree = tree.args(&["--target", target]);
     let time = Program::git(&["log", "-1", "--format=%cI"]).stdout()?;
     let bill = bill_of_materials(&tree.stdout()?, &read("Cargo.lock")?, time.trim())?;
     let version =

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use crate::process::Program;
 use crate::suites::{EVERYTHING, Suite, build, run_all};
-use crate::{Error, api, checks, counts, gates, long, names, outside, packages, programs, quick};
-use crate::{reference, transcripts};
+use crate::{
+    Error, api, checks, counts, gates, long, names, outside, packages, programs, quick, transcripts,
+};
 
 /// A command that runs steps.
 #[derive(Clone, Copy, PartialEq)]
@@ -22,7 +23,7 @@ use Tier::{All, Test};
 struct Step(&'static str, Tier, &'static str, fn() -> Result<String, String>);
 
 #[rustfmt::skip]
-const STEPS: [Step; 23] = [
+const STEPS: [Step; 22] = [
     Step("setup", Test, "installs the programs that the other steps need", programs::install_missing),
     Step("fmt", Test, "rustfmt would change nothing, in no workspace", checks::fmt),
     Step("spelling", Test, "no typing error in code and pages; British in pages; typos.toml has the exceptions", || Program::new("target/tools/typos/bin/typos").args(&["--format", "brief"]).run()),
@@ -35,7 +36,6 @@ const STEPS: [Step; 23] = [
     Step("test", Test, "every test, doc tests included; a failed one is run once more, and reported", test),
     Step("bridges", Test, "every bridge's tests, with its framework's own loop", checks::bridges),
     Step("transcripts", Test, "the commands in examples/, README.md, docs/ and bridges/*/README.md print what is shown", transcripts::check),
-    Step("reference", Test, "docs/ has every command, setting, feature and dependency; UPDATE=1 writes the page of commands", reference::check),
     Step("packages", Test, "every crate can be packaged, with all of its files", packages::check),
     Step("quick", Test, "`cargo xtask quick` compiles nothing that `test` and `clippy` have compiled", quick::check_reuse),
     Step("bridges-lint", All, "no warning of clippy or rustdoc in bridges/", checks::lint_bridges),
@@ -120,7 +120,7 @@ pub(crate) fn run_rows<'r>(
 }
 
 fn test() -> Result<String, String> {
-    let (mut suites, _) = build(&EVERYTHING)?;
+    let mut suites = build(&EVERYTHING)?;
     suites.push(Suite::doc_tests());
     run_all(suites)
 }

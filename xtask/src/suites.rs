@@ -7,6 +7,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::files::write;
 use crate::metadata::{ROOT_PACKAGE, packages, parse, text, to_target};
 use crate::process::{Program, workspace_root};
@@ -18,22 +20,15 @@ pub(crate) const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 /// Tests of the root that mostly wait: for a browser, for nodes, for processes that are killed. Each lane runs beside the others; in
 /// a lane, one executable runs after the other. The other tests of the root have a lane of their own, too. Those of the crates share
 /// one, because they need the processor and start databases.
-const WAITING_LANES: [(&str, &[&str]); 3] = [
-    ("browser", &["browser"]),
-    ("cluster", &["cluster"]),
-    ("processes", &["processes", "crash", "kill", "load"]),
-];
+const WAITING_LANES: [&str; 3] = ["browser", "cluster", "processes"];
 const DOC_TESTS: &str = "doc tests";
 
 /// These tests show that nothing is lost and nothing happens twice: one failure in a hundred runs is a bug, so none is run again. The
 /// package, its target, and how the names of the tests begin.
-const NEVER_RETRIED: [(&str, &str, &str); 6] = [
+const NEVER_RETRIED: [(&str, &str, &str); 3] = [
     (ROOT_PACKAGE, "cluster", ""),
     (ROOT_PACKAGE, "processes", ""),
-    (ROOT_PACKAGE, "crash", ""),
-    (ROOT_PACKAGE, "kill", ""),
     ("toolwright-chat", "main", "simulation::"),
-    ("toolwright-chat", "simulation", ""),
 ];
 
 /// An executable that takes longer hangs.
@@ -58,17 +53,16 @@ enum Event {
     Finished(Suite, Box<Report>),
 }
 
-/// Builds the tests that `selection` names, with the arguments of `cargo test`; returns them, and what was not compiled before.
-pub(crate) fn build(selection: &[&str]) -> Result<(Vec<Suite>, Vec<String>), String> {
-    let packages = packages()?;
-    let args = ["--no-run", "--message-format=json-render-diagnostics"];
-    let messages = Program::cargo("test", &args).args(selection).stdout()?;
-    let (mut suites, mut compiled) = (Vec::new(), Vec::new());
-    for line in messages.lines() {
-        let message = parse(line)?;
-        if message.get("fresh").is_some_and(|fresh| fresh == false) {
-            compiled.push(text(&message, "package_id").to_owned());
-        }
+/// Runs a command of Cargo; returns what it says about each crate.
+pub(crate) fn messages(subcommand: &str, args: &[&str]) -> Result<Vec<Value>, String> {
+    let json = ["--message-format", "json-render-diagnostics"];
+    Program::cargo(subcommand, &json).args(args).stdout()?.lines().map(parse).collect()
+}
+
+/// Builds the tests that `selection` names, with the arguments of `cargo test`.
+pub(crate) fn build(selection: &[&str]) -> Result<Vec<Suite>, String> {
+    let (packages, mut suites) = (packages()?, Vec::new());
+    for message in messages("test", &[&["--no-run"], selection].concat())? {
         let manifest = text(&message, "manifest_path");
         let package = packages.iter().find(|it| text(&it.entry, "manifest_path") == manifest);
         let is_test = message.pointer("/profile/test").is_some_and(|test| test == true);
@@ -89,13 +83,12 @@ pub(crate) fn build(selection: &[&str]) -> Result<(Vec<Suite>, Vec<String>), Str
             });
         }
     }
-    Ok((suites, compiled))
+    Ok(suites)
 }
 
-/// The lane of tests that mostly wait; `None` for other tests.
-pub(crate) fn waiting_lane(package: &str, target: &str) -> Option<&'static str> {
-    let lane = WAITING_LANES.iter().find(|(_, targets)| targets.contains(&target));
-    lane.filter(|_| package == ROOT_PACKAGE).map(|(lane, _)| *lane)
+/// Returns true for tests that mostly wait.
+pub(crate) fn is_waiting(package: &str, target: &str) -> bool {
+    package == ROOT_PACKAGE && WAITING_LANES.contains(&target)
 }
 
 impl Suite {
@@ -115,12 +108,12 @@ impl Suite {
         format!("{} {}", self.package, self.target)
     }
 
-    fn lane(&self) -> &'static str {
-        match waiting_lane(&self.package, &self.target) {
-            Some(lane) => lane,
-            None if self.target == DOC_TESTS => DOC_TESTS,
-            None if self.package == ROOT_PACKAGE => "program",
-            None => "crates",
+    fn lane(&self) -> &str {
+        match self.target.as_str() {
+            waiting if is_waiting(&self.package, waiting) => waiting,
+            DOC_TESTS => DOC_TESTS,
+            _ if self.package == ROOT_PACKAGE => "program",
+            _ => "crates",
         }
     }
 
@@ -180,9 +173,9 @@ impl Suite {
 
 /// Runs suites, the lanes side by side; prints a line for each one that ends.
 pub(crate) fn run_all(suites: Vec<Suite>) -> Result<String, String> {
-    let mut lanes: BTreeMap<&str, Vec<Suite>> = BTreeMap::new();
+    let mut lanes: BTreeMap<String, Vec<Suite>> = BTreeMap::new();
     for suite in suites {
-        lanes.entry(suite.lane()).or_default().push(suite);
+        lanes.entry(suite.lane().to_owned()).or_default().push(suite);
     }
     // With nothing beside it, a lane runs two executables at a time: each of them ends with a test that runs alone.
     let workers = if lanes.len() == 1 { 2 } else { 1 };
@@ -286,7 +279,7 @@ mod tests {
     fn a_failed_test_is_run_again_unless_it_has_to_pass_every_time() {
         let flaky = vec![suite("program", FLAKY)];
         assert_eq!(run_all(flaky), Ok("2 passed, 0 failed, 0 skipped".to_owned()));
-        let broken = vec![suite("kill", FLAKY), suite("program", "kill -9 $$")];
+        let broken = vec![suite("processes", FLAKY), suite("program", "kill -9 $$")];
         assert_eq!(run_all(broken), Err("1 passed, 2 failed, 0 skipped".to_owned()));
         let ignored =
             vec![suite("program", "echo 'test result: ok. 0 passed; 0 failed; 3 ignored'")];

@@ -36,6 +36,7 @@ mod own_login;
 mod owners;
 mod queue;
 mod quotas;
+mod reference;
 mod restart;
 mod resume;
 mod retention;
