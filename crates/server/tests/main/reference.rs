@@ -22,7 +22,7 @@ fn every_route_is_on_the_page_about_http() {
     let page = std::fs::read_to_string(page).unwrap();
     let words = page.split(['`', ' ', '?']).filter(|word| word.starts_with('/'));
     let shown: BTreeSet<String> = words.map(pattern).collect();
-    let invoker = Invoker::new(&Registry::new()).unwrap();
+    let invoker = Invoker::new(Registry::new()).unwrap();
     let server = ServerBuilder::new(invoker, ScriptedModel::new()).mount_all().build().unwrap();
     assert!(server.paths().len() > 40, "{:?}", server.paths());
     let missing: Vec<&String> =

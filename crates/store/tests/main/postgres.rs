@@ -82,7 +82,7 @@ async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
 
 #[tokio::test]
 async fn tables_of_a_development_version_are_refused_and_stay_as_they_are() {
-    let Some(server) = server::shared() else {
+    let Some(server) = postgres::shared() else {
         return;
     };
     let url = server.create_database().await;
