@@ -36,7 +36,8 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// How often the running executables are listed while none ends.
 const NEWS_INTERVAL: Duration = Duration::from_secs(60);
 /// The output of each executable.
-const OUTPUT_FOLDER: &str = "target/test-output";
+const OUTPUT_FOLDER: &str =
+    if cfg!(test) { "target/tmp/test-output" } else { "target/test-output" };
 
 /// Tests that run in one process; or the doc tests, which `cargo` runs.
 pub(crate) struct Suite {
