@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use toolwright_auth::{ResourceServer, Scopes, SignIn};
 use toolwright_bus::Bus;
-use toolwright_chat::{Chat, ChatBuilder, HostedTool, Model, Prices, Store, ToolSearch};
+use toolwright_chat::{
+    Chat, ChatBuilder, HostedTool, Model, Prices, Store, ToolSearch, TurnLimits,
+};
 use toolwright_core::{
     Config, Invoker, InvokerBuilder, MemorySharedState, Registry, Secret, SharedState,
 };

@@ -65,13 +65,11 @@ impl QuotaUsage {
         roles: &[impl AsRef<str>],
     ) -> Result<Self, SharedStateError> {
         let limits = settings.limits_of(roles);
-        let count = QuotaAmount::Count;
-        let cost = |micros| QuotaAmount::Cost(from_micros(micros));
         let max_cost = limits.cost_per_day.map(to_micros);
-        let counters: [(&str, Option<u64>, Duration, &dyn Fn(u64) -> QuotaAmount); 3] = [
-            ("messages_per_minute", limits.messages_per_minute, MINUTE, &count),
-            ("tokens_per_day", limits.tokens_per_day, DAY, &count),
-            ("cost_per_day", max_cost, DAY, &cost),
+        let counters: [(&str, Option<u64>, Duration, fn(u64) -> QuotaAmount); 3] = [
+            ("messages_per_minute", limits.messages_per_minute, MINUTE, QuotaAmount::Count),
+            ("tokens_per_day", limits.tokens_per_day, DAY, QuotaAmount::Count),
+            ("cost_per_day", max_cost, DAY, |micros| QuotaAmount::Cost(from_micros(micros))),
         ];
         let mut used = Vec::new();
         for (limit, max, window, amount) in counters {
