@@ -1,7 +1,5 @@
 //! What a person has used of their quota, and what is left: for `/api/quota` and the command line.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{SharedState, SharedStateError};
@@ -66,13 +64,16 @@ impl QuotaUsage {
     ) -> Result<Self, SharedStateError> {
         let limits = settings.limits_of(roles);
         let max_cost = limits.cost_per_day.map(to_micros);
-        let counters: [(&str, Option<u64>, Duration, fn(u64) -> QuotaAmount); 3] = [
-            ("messages_per_minute", limits.messages_per_minute, MINUTE, QuotaAmount::Count),
-            ("tokens_per_day", limits.tokens_per_day, DAY, QuotaAmount::Count),
-            ("cost_per_day", max_cost, DAY, |micros| QuotaAmount::Cost(from_micros(micros))),
-        ];
         let mut used = Vec::new();
-        for (limit, max, window, amount) in counters {
+        for (limit, max, window) in [
+            ("messages_per_minute", limits.messages_per_minute, MINUTE),
+            ("tokens_per_day", limits.tokens_per_day, DAY),
+            ("cost_per_day", max_cost, DAY),
+        ] {
+            let amount = |count| match limit {
+                "cost_per_day" => QuotaAmount::Cost(from_micros(count)),
+                _ => QuotaAmount::Count(count),
+            };
             let Some(max) = max else { continue };
             let key = counter_key(subject, limit);
             let counted = state.count(SPACE, &key, 0, u64::MAX, window).await?;
