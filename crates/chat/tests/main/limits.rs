@@ -234,4 +234,7 @@ async fn a_model_that_streams_for_ever_and_one_that_sends_nothing() {
         assert_eq!(reason, "it took 4 seconds");
         assert_eq!(response.text(), text, "the text so far is stored");
     }
+    let (reason, response) = stopped(Endless(ModelId::new("endless", ""), false), none()).await;
+    assert_eq!(reason, "it took 900 seconds");
+    assert_eq!(response.text().len(), 899 * "and ".len());
 }

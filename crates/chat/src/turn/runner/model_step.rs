@@ -37,7 +37,13 @@ impl TurnRunner {
         let ended = self.read_stream(&mut step).instrument(span.clone()).await;
         let (stop, usage) =
             step.finished.take().unwrap_or((StopReason::Interrupted, Usage::default()));
-        let usage = usage.or_estimate(|| self.estimate_input(), step.estimate_output());
+        let output = step.estimate_output();
+        // A request that failed before its answer began has used nothing.
+        let used_nothing = ended.is_err() && output == 0;
+        let usage = match used_nothing {
+            true => usage,
+            false => usage.or_estimate(|| self.estimate_input(), output),
+        };
         telemetry::record_outcome(&span, &ended, step.model.as_ref(), &stop, usage);
         match ended {
             Ok(None) => self.append_step(step, stop, usage).await.map(StepOutcome::Complete),
@@ -45,8 +51,7 @@ impl TurnRunner {
                 self.append_interrupted_step(step, usage, end.clone()).await?;
                 Ok(StepOutcome::TurnEnds(end))
             }
-            // A request that failed before its answer began has used nothing.
-            Err(error) if step.estimate_output() == 0 => Err(error.into()),
+            Err(error) if used_nothing => Err(error.into()),
             Err(error) => {
                 let end = TurnEnd::Failed { reason: error.to_string() };
                 self.append_interrupted_step(step, usage, end).await?;

@@ -41,8 +41,10 @@ pub(crate) fn record_outcome(
     if let Some(model) = fallback {
         span.record("gen_ai.response.model", &model.name);
     }
-    span.record("gen_ai.usage.input_tokens", usage.input);
-    span.record("gen_ai.usage.output_tokens", usage.output);
+    if usage != Usage::default() {
+        span.record("gen_ai.usage.input_tokens", usage.input);
+        span.record("gen_ai.usage.output_tokens", usage.output);
+    }
     if usage.estimated {
         span.record("toolwright.usage.estimated", true);
     }
