@@ -227,7 +227,7 @@ async fn the_limits_of_turns_are_settings() {
     let app = toolwright::app!().registry(Registry::new()).model(model).store(MemoryStore::new());
     let app = app.default_setting("turn.steps", "1").start().await.unwrap();
     let ended = app.chat().message().user("Go!").call().await.unwrap_err();
-    assert_eq!(ended.to_string(), "the model was asked 1 times");
+    assert_eq!(ended.to_string(), "the turn was ended: the model was asked 1 times");
     app.shutdown().await;
 }
 
