@@ -27,7 +27,7 @@ describe("a chat with the demo model", () => {
     await card.getByRole("group", { name: "Arguments" }).getByText('"Tokyo"').waitFor();
     await card.getByText(/^Tokyo: \d\d:\d\d:\d\d \(JST\)$/).waitFor();
     await turn(0)
-      .getByText(/2 steps · 1 call · ~\d+ tokens · \$0/)
+      .getByText(/2 steps · 1 call · ~[\d,]+ tokens · \$0/)
       .waitFor();
     await screenshot("answer");
   });

@@ -18,11 +18,11 @@ Written by `UPDATE=1 cargo test --test program reference::`.
 
 /// Sections of settings, and what precedes their keys on the page.
 #[rustfmt::skip]
-const SECTIONS: [(&str, &str); 18] = [
+const SECTIONS: [(&str, &str); 19] = [
     ("", "`"), ("MCP", "MCP."), ("WebSearchTool", "WebSearchTool."), ("cluster", "cluster."), ("console", "console."),
     ("credentials", "credentials."), ("defaults", "`"), ("journal", "journal."), ("login.a", "."), ("mcp", "mcp."),
     ("mcp.oauth", "."), ("mcp.servers.a", "."), ("models", "`"), ("models.openai", "models.VENDOR."), ("quota", "quota."),
-    ("scopes.a", "."), ("server", "server."), ("tools", "`"),
+    ("scopes.a", "."), ("server", "server."), ("tools", "`"), ("turn", "turn."),
 ];
 /// A key that no section has, and that resembles none: the error lists those that there are.
 const UNKNOWN_KEY: &str = "zzzzzzzz";

@@ -8,6 +8,7 @@ mod calls;
 mod decoding;
 mod encoding;
 mod lowering;
+mod requests;
 
 #[path = "../../benches/stream/recorded_transport.rs"]
 mod recorded_transport;
@@ -41,6 +42,10 @@ const WORKLOADS: &[Workload] = &[
     ("encode 500 events: AI SDK", encoding::ai_sdk),
     ("encode 500 events: native", encoding::native),
     ("encode 500 events: OpenAI", encoding::openai),
+    ("1,000 requests: bare axum", requests::floor),
+    ("1,000 requests: add over MCP", requests::sum_over_mcp),
+    ("1,000 requests: convert_temperature over MCP", requests::temperature_over_mcp),
+    ("1,000 requests: convert_temperature over HTTP", requests::temperature_over_api),
 ];
 
 fn main() -> ExitCode {

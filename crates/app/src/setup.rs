@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use toolwright_auth::{ResourceServer, Scopes, SignIn};
 use toolwright_bus::Bus;
-use toolwright_chat::{Chat, ChatBuilder, HostedTool, Model, Prices, Store, ToolSearch};
+use toolwright_chat::{
+    Chat, ChatBuilder, HostedTool, Model, Prices, Store, ToolSearch, TurnLimits,
+};
 use toolwright_core::{
     Config, Invoker, InvokerBuilder, MemorySharedState, Registry, Secret, SharedState,
 };
@@ -225,18 +227,18 @@ impl AppSetup {
         Ok(RunningApp { info, registry, invoker, chat, server, servers, selected, bus })
     }
 
-    /// Returns what all chats share: prices, leases, hosted tools, and the program's changes.
+    /// Returns what all chats share: limits, prices, leases, hosted tools, and the program's changes.
     fn chat_setup(
         &self,
         config: &Config,
         hosted_tools: Vec<HostedTool>,
     ) -> Result<impl Fn(ChatBuilder) -> ChatBuilder + Clone + Send + Sync + use<>, AppError> {
         let (prices, system) = (Prices::from_config(config)?, system_message(config)?);
-        let search = ToolSearch::from_config(config)?;
+        let (search, limits) = (ToolSearch::from_config(config)?, TurnLimits::from_config(config)?);
         let changes = self.configure_chat.clone();
         Ok(move |chat: ChatBuilder| {
             let chat = chat.system(&*system).prices(prices.clone()).lease_duration(LEASE_DURATION);
-            let chat = chat.tool_search(search.clone());
+            let chat = chat.tool_search(search.clone()).limits(limits.clone());
             let chat = hosted_tools.iter().fold(chat, |chat, tool| chat.hosted_tool(tool.clone()));
             changes.iter().fold(chat, |chat, change| change(chat))
         })

@@ -94,6 +94,8 @@ pub(crate) struct TurnOptions {
     pub(crate) tool_search: ToolSearch,
     pub(crate) model_options: ModelOptions,
     pub(crate) limits: TurnLimits,
+    /// True if a model whose price is not known must not be called, even without a limit of the turn's own.
+    pub(crate) requires_price: bool,
     pub(crate) window: HistoryWindow,
     pub(crate) error_policy: Option<ErrorPolicy>,
     pub(crate) approve_every_call: bool,
@@ -151,6 +153,7 @@ impl Chat {
                 tool_search: ToolSearch::default(),
                 model_options: ModelOptions::default(),
                 limits: TurnLimits::default(),
+                requires_price: false,
                 window: HistoryWindow::default(),
                 error_policy: None,
                 approve_every_call: false,
@@ -320,6 +323,13 @@ impl ChatBuilder {
     #[must_use]
     pub fn limits(mut self, limits: TurnLimits) -> Self {
         self.0.options.limits = limits;
+        self
+    }
+
+    /// Changes some of the limits of one turn.
+    #[must_use]
+    pub fn configure_limits(mut self, change: impl FnOnce(&mut TurnLimits)) -> Self {
+        change(&mut self.0.options.limits);
         self
     }
 

@@ -46,7 +46,7 @@ pub enum ModelErrorKind {
     Timeout,
     /// The answer does not follow the protocol.
     Protocol,
-    /// The request was not made, because live requests are forbidden here.
+    /// The request was not made: live requests are forbidden here, or the cost is limited and the price of the model not known.
     Forbidden,
 }
 

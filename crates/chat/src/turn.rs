@@ -3,7 +3,6 @@
 //! The state of a turn comes from the journal alone, so resuming is reading it again. Times are arguments.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use toolwright_core::__internal::{MAX_CALL_DEPTH, TOO_DEEP, whole_millis};
 use toolwright_core::{CallId, ErrorKind, ToolName};
@@ -11,44 +10,13 @@ use toolwright_core::{CallId, ErrorKind, ToolName};
 use crate::journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
 use crate::model::usage::{StopReason, Usage};
 
+mod limits;
 pub(crate) mod runner;
+
+pub use limits::TurnLimits;
 
 /// The result of a call that did not run before the call around it ended.
 pub(crate) const PARENT_ENDED: &str = "the call did not run: the call that made it has ended";
-
-/// The limits of one turn.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TurnLimits {
-    /// The maximum number of calls.
-    pub calls: usize,
-    /// The maximum number of calls of one tool.
-    pub calls_per_tool: usize,
-    /// The maximum number of steps of the model.
-    pub steps: usize,
-    /// The maximum number of tokens, as far as they are reported; `None` for no limit.
-    pub tokens: Option<u64>,
-    /// The maximum cost, as far as prices are known; `None` for no limit.
-    pub cost: Option<f64>,
-    /// The maximum time, without the time in which it waits for approvals or results.
-    pub time: Duration,
-    /// How often the same call may be made with the same arguments.
-    pub repeats: usize,
-}
-
-impl Default for TurnLimits {
-    fn default() -> Self {
-        Self {
-            calls: 150,
-            calls_per_tool: 40,
-            steps: 60,
-            tokens: None,
-            cost: None,
-            time: Duration::from_secs(30 * 60),
-            repeats: 3,
-        }
-    }
-}
 
 /// A turn: from a user message to its answer, as the journal records it.
 #[derive(Clone, Debug, Default)]
@@ -348,6 +316,13 @@ impl Turn {
         self.started_at.unwrap_or_default().saturating_add(time)
     }
 
+    /// Returns why the turn ends if its time limit is reached; `now` is in milliseconds since 1970.
+    pub(crate) fn time_limit_reason(&self, now: u64) -> Option<String> {
+        let elapsed = now.saturating_sub(self.started_at.unwrap_or(now));
+        let is_reached = u128::from(elapsed) >= self.limits.time.as_millis();
+        is_reached.then(|| format!("it took {} seconds", elapsed / 1_000))
+    }
+
     /// Returns the number of steps of the model.
     pub fn steps(&self) -> usize {
         self.steps
@@ -513,7 +488,10 @@ impl Turn {
                 && (tracked.metadata.read_only || awaiting.is_empty())
         });
         if !runnable.is_empty() {
-            return TurnAction::RunCalls(runnable);
+            return match self.time_limit_reason(now) {
+                Some(reason) => TurnAction::EndTurn(TurnEnd::Limit { reason }),
+                None => TurnAction::RunCalls(runnable),
+            };
         }
         if !awaiting.is_empty() {
             return TurnAction::AwaitApproval(awaiting);
@@ -562,15 +540,14 @@ impl Turn {
 
     fn exceeded_limit(&self, now: u64) -> Option<String> {
         let limits = &self.limits;
-        let elapsed = now.saturating_sub(self.started_at.unwrap_or(now));
         if self.steps >= limits.steps {
             return Some(format!("the model was asked {} times", limits.steps));
         }
         if limits.tokens.is_some_and(|limit| self.usage.total() >= limit) {
             return Some(format!("it took {} tokens", self.usage.total()));
         }
-        if u128::from(elapsed) >= limits.time.as_millis() {
-            return Some(format!("it took {} seconds", elapsed / 1_000));
+        if let Some(reason) = self.time_limit_reason(now) {
+            return Some(reason);
         }
         if let (Some(limit), Some(cost)) = (limits.cost, self.cost)
             && cost >= limit

@@ -78,6 +78,7 @@ pub mod __internal {
     pub use crate::call::context::{MAX_CALL_DEPTH, TOO_DEEP};
     pub use crate::program::{program, set_program, user_agent};
     pub use crate::random::random_hex;
+    pub use crate::registry::parse_duration;
     pub use crate::shared_state::key::{check_key, prefix_end};
     pub use crate::shared_state::local_windows::{
         LocalWindows, SharedStateAway, SharedStateBreaker,

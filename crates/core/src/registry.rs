@@ -36,6 +36,7 @@ pub(crate) use snapshot::BoundParams;
 pub use snapshot::{RegisteredTool, Snapshot};
 pub use tool_selection::ToolSelection;
 pub(crate) use tool_settings::ToolSettings;
+pub use tool_settings::parse_duration;
 pub use view::View;
 
 /// The tools and prompts of a program; cheap to clone, all clones are one registry.

@@ -89,7 +89,7 @@ impl Model for DemoModel {
             let index = index_of(&indexes, &request.tools);
             let decision = gateway::decide_with_search(&request)
                 .unwrap_or_else(|| decide(&request, &index, false));
-            iter(stream::events(&request, decision, index.text_len())).map(Ok)
+            iter(stream::events(&request, decision)).map(Ok)
         };
         once(answer).flatten().boxed()
     }

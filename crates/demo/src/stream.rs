@@ -1,12 +1,9 @@
 //! The events of an answer.
 
 use toolwright_chat::{Item, Message, ModelEvent, ModelRequest, StopReason, Usage};
-use toolwright_core::{Content, ToolCall};
+use toolwright_core::ToolCall;
 
 use crate::Decision;
-
-/// The bytes of a token, about.
-const TOKEN: usize = 4;
 
 /// The words of a text delta, and the bytes of an arguments delta.
 const WORDS: usize = 3;
@@ -14,17 +11,11 @@ const BYTES: usize = 24;
 
 const ID_PREFIX: &str = "demo_";
 
-/// Returns the events of a decision; `tool_bytes` is the size of the tools in the request.
-pub(crate) fn events(
-    request: &ModelRequest,
-    decision: Decision,
-    tool_bytes: usize,
-) -> Vec<ModelEvent> {
+/// Returns the events of a decision. It reports no usage: the chat estimates it.
+pub(crate) fn events(request: &ModelRequest, decision: Decision) -> Vec<ModelEvent> {
     let mut events = Vec::new();
-    let mut output_bytes = 0;
     let stop = match decision {
         Decision::Answer(text) => {
-            output_bytes += text.len();
             let words: Vec<&str> = text.split_inclusive(' ').collect();
             events.extend(words.chunks(WORDS).map(|words| ModelEvent::Text(words.concat())));
             events.push(ModelEvent::Item(Item::text(text)));
@@ -33,7 +24,6 @@ pub(crate) fn events(
         Decision::Call(calls) => {
             let step = next_step(&request.messages);
             for (index, (name, arguments)) in calls.into_iter().enumerate() {
-                output_bytes += name.len() + arguments.len();
                 let call = ToolCall::new(name, arguments.as_str());
                 let call = call.with_id(format!("{ID_PREFIX}{step}_{index}"));
                 let (id, name) = (call.id.clone(), call.name.clone());
@@ -49,31 +39,8 @@ pub(crate) fn events(
             StopReason::Calls
         }
     };
-    let tokens = |bytes: usize| bytes.div_ceil(TOKEN) as u64;
-    let mut usage = Usage::new(tokens(input_bytes(request) + tool_bytes), tokens(output_bytes));
-    usage.estimated = true;
-    events.push(ModelEvent::Finished { stop, usage });
+    events.push(ModelEvent::Finished { stop, usage: Usage::default() });
     events
-}
-
-/// The size of the system prompt and the messages of a request, in bytes.
-fn input_bytes(request: &ModelRequest) -> usize {
-    let messages = request.messages.iter().map(|message| match message {
-        Message::User(content) | Message::Assistant(content) => {
-            content.iter().map(Content::len).sum()
-        }
-        Message::Step(step) => {
-            let calls =
-                step.calls().map(|call| call.name.as_str().len() + call.arguments.as_str().len());
-            step.text().len() + calls.sum::<usize>()
-        }
-        Message::Results(results) => {
-            let content = results.iter().flat_map(|result| &result.content);
-            content.map(Content::len).sum()
-        }
-        _ => 0,
-    });
-    messages.sum::<usize>() + request.system.as_ref().map_or(0, String::len)
 }
 
 /// Returns a number for the ids of a step's calls that no earlier step has, even one outside the window of history.

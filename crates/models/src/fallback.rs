@@ -73,7 +73,8 @@ impl Model for FallbackModel {
         let change = begun_by.filter(|index| *index > 0);
         let attempts = Attempts {
             change: change.map(|_| fallback_event(&first, "it answered the step before")),
-            events: first.stream(request_for(&first, &request)),
+            next: Some(first),
+            events: stream::empty().boxed(),
             models: models.into_iter(),
             request,
             is_answering: false,
@@ -118,6 +119,8 @@ impl Model for FallbackModel {
 struct Attempts {
     /// Emitted before the next event.
     change: Option<ModelEvent>,
+    /// The model that is asked once the event that names it was read: who reads it may not want its answer.
+    next: Option<Arc<dyn Model>>,
     events: ModelStream,
     /// Those that were not tried yet.
     models: vec::IntoIter<Arc<dyn Model>>,
@@ -131,6 +134,9 @@ impl Attempts {
         if let Some(change) = self.change.take() {
             return Some(Ok(change));
         }
+        if let Some(model) = self.next.take() {
+            self.events = model.stream(request_for(&model, &self.request));
+        }
         let event = self.events.next().await?;
         match event {
             Err(error) if !self.is_answering && is_unavailable(&error) => {
@@ -138,8 +144,9 @@ impl Attempts {
                     return Some(Err(error));
                 };
                 tracing::warn!(next = %next.id(), %error, "a model is not available");
-                self.events = next.stream(request_for(&next, &self.request));
-                Some(Ok(fallback_event(&next, error.to_string())))
+                let change = fallback_event(&next, error.to_string());
+                self.next = Some(next);
+                Some(Ok(change))
             }
             event => {
                 self.is_answering |=

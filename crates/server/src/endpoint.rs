@@ -57,6 +57,8 @@ pub struct Endpoint {
     memory: bool,
     window: HistoryWindow,
     limits: Option<TurnLimits>,
+    /// The time limit of one turn, in place of that of the limits.
+    timeout: Option<Duration>,
     tool_search: Option<ToolSearch>,
     approve_every_call: bool,
     broadcast: bool,
@@ -96,6 +98,7 @@ impl Endpoint {
             memory: false,
             window: HistoryWindow::default(),
             limits: None,
+            timeout: None,
             tool_search: None,
             approve_every_call: false,
             broadcast: false,
@@ -181,17 +184,17 @@ impl Endpoint {
         self
     }
 
-    /// Sets the limits of one turn.
+    /// Sets the limits of one turn; the default is those of the server.
     #[must_use]
     pub fn limits(mut self, limits: TurnLimits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// Sets the time limit of one turn.
+    /// Sets the time limit of one turn, and keeps its other limits.
     #[must_use]
     pub fn timeout(mut self, max: Duration) -> Self {
-        self.limits.get_or_insert_default().time = max;
+        self.timeout = Some(max);
         self
     }
 

@@ -14,7 +14,7 @@ use toolwright_models::VENDORS;
 const TOP_LEVEL_KEYS: [&str; 4] = ["model", "system", "store", "prices"];
 
 /// The sections and the keys of each.
-const SECTION_KEYS: [(&str, &[&str]); 8] = [
+const SECTION_KEYS: [(&str, &[&str]); 9] = [
     ("cluster", &["bus", "node"]),
     ("console", &["title", "logo", "accent", "greeting", "suggestions", "links"]),
     ("credentials", &["key", "key_file"]),
@@ -25,6 +25,7 @@ const SECTION_KEYS: [(&str, &[&str]); 8] = [
     ),
     ("server", &["token", "url"]),
     ("mcp", &["servers", "oauth", "search"]),
+    ("turn", &["calls", "calls_per_tool", "steps", "tokens", "cost", "time", "repeats"]),
     ("WebSearchTool", &["type", "city", "country", "region"]),
 ];
 

@@ -220,6 +220,18 @@ async fn error_with(settings: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test]
+async fn the_limits_of_turns_are_settings() {
+    let error = error_with(&[("store", "memory:"), ("turn.time", "soon")]).await;
+    assert!(error.contains("turn.time") && error.contains("such as `30s`"), "{error}");
+    let model = ScriptedModel::new().calls("nothing", "{}");
+    let app = toolwright::app!().registry(Registry::new()).model(model).store(MemoryStore::new());
+    let app = app.default_setting("turn.steps", "1").start().await.unwrap();
+    let ended = app.chat().message().user("Go!").call().await.unwrap_err();
+    assert_eq!(ended.to_string(), "the turn was ended: the model was asked 1 times");
+    app.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_bus_needs_a_store_that_nodes_can_share() {
     for bus in ["store", "nats://127.0.0.1:1", "postgres://127.0.0.1:1/shop"] {
         let error = error_with(&[("store", "memory:"), ("cluster.bus", bus)]).await;

@@ -12,7 +12,7 @@ use crate::journal::entry::{Entry, EntryBody, TurnEnd};
 use crate::journal::history::history;
 use crate::model::Message;
 use crate::model::item::{ItemKind, Step};
-use crate::model::usage::Usage;
+use crate::model::usage::{StopReason, Usage};
 
 /// The outcome of a [`TurnRequest`]: an answer, or what the turn waits for.
 #[derive(Clone)]
@@ -59,10 +59,8 @@ impl Response {
                 _ => Vec::new(),
             };
         }
-        if let Some(content) = self.partial_content() {
-            return content.to_vec();
-        }
-        let Some(step) = self.steps().last() else {
+        let is_empty = |step: &Step| step.stop == StopReason::Interrupted && step.items.is_empty();
+        let Some(step) = self.steps().rfind(|step| !is_empty(step)) else {
             return Vec::new();
         };
         let mut text = step.text();
@@ -76,21 +74,6 @@ impl Response {
         match text.is_empty() {
             true => Vec::new(),
             false => vec![Content::text(text)],
-        }
-    }
-
-    /// Returns the text of an answer that was cut off: an assistant message after the user's message or the last step.
-    fn partial_content(&self) -> Option<&[Content]> {
-        let bodies = self.entries.iter().map(|entry| &entry.body);
-        let mut newest = bodies.rev().filter(|body| {
-            matches!(
-                body,
-                EntryBody::User { .. } | EntryBody::Assistant { .. } | EntryBody::Step { .. }
-            )
-        });
-        match (newest.next(), newest.next()) {
-            (Some(EntryBody::Assistant { content }), Some(_)) => Some(content),
-            _ => None,
         }
     }
 

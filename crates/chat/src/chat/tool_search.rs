@@ -146,7 +146,7 @@ pub(crate) fn fits_deferred(tools: &[RegisteredTool], dialect: Dialect) -> bool 
 }
 
 /// Returns the estimated number of bytes of definitions.
-fn definitions_size(tools: &[RegisteredTool], dialect: Dialect) -> usize {
+pub(crate) fn definitions_size(tools: &[RegisteredTool], dialect: Dialect) -> usize {
     let size = |tool: &RegisteredTool| {
         let spec = tool.spec();
         let schema = spec.input.lower(dialect.non_strict()).map_or(0, |it| it.text().len());

@@ -20,7 +20,7 @@ use crate::journal::store::inbox::InboxItem;
 use crate::journal::store::lease::HeldLease;
 use crate::journal::store::owner::PrincipalRecord;
 use crate::journal::window::HistoryWindow;
-use crate::model::{Model, ModelOptions, ResponseFormat, ToolChoice};
+use crate::model::{Message, Model, ModelOptions, ResponseFormat, ToolChoice};
 use crate::turn::TurnLimits;
 use crate::turn::runner::run_turn;
 
@@ -51,6 +51,8 @@ pub struct TurnRequest {
     pub(crate) principal: Option<PrincipalRecord>,
     pub(crate) cancel: CancellationToken,
     pub(crate) response_format: Option<ResponseFormat>,
+    /// Changes the messages of each request to the model.
+    pub(crate) map_messages: Option<Arc<MessagesMap>>,
     /// The lease of the conversation, if the caller holds it.
     pub(crate) held_lease: Option<Arc<HeldLease>>,
     /// The inbox item that the messages or approval responses are taken from.
@@ -82,6 +84,8 @@ impl TurnInput {
 /// Returns true if a tool may be used.
 type ToolPredicate = dyn Fn(&ToolSpec) -> bool + Send + Sync;
 
+type MessagesMap = dyn Fn(Vec<Message>) -> Vec<Message> + Send + Sync;
+
 toolwright_core::delegate_tool_selection!(TurnRequest);
 
 impl TurnRequest {
@@ -99,6 +103,7 @@ impl TurnRequest {
             principal: None,
             cancel: CancellationToken::new(),
             response_format: None,
+            map_messages: None,
             held_lease: None,
             inbox_item: None,
             after: None,
@@ -207,6 +212,22 @@ impl TurnRequest {
     /// Sets the limits of the turn.
     pub fn limits(mut self, limits: TurnLimits) -> Self {
         self.options.limits = limits;
+        self
+    }
+
+    /// Changes the messages of each request to the model, for a client that sends the history itself; the journal does not have
+    /// what it adds.
+    pub fn map_messages(
+        mut self,
+        change: impl Fn(Vec<Message>) -> Vec<Message> + Send + Sync + 'static,
+    ) -> Self {
+        self.map_messages = Some(Arc::new(change));
+        self
+    }
+
+    /// Lets no model be called whose price is not known: its cost is limited outside of the turn.
+    pub fn require_price(mut self) -> Self {
+        self.options.requires_price = true;
         self
     }
 

@@ -98,12 +98,12 @@ pub enum EntryBody {
         /// The content of the message.
         content: Vec<Content>,
     },
-    /// An assistant message that is not a step: of a prompt in that role, or the text of an answer that was cut off.
+    /// An assistant message that is not a step, such as a prompt in that role.
     Assistant {
         /// The content of the message.
         content: Vec<Content>,
     },
-    /// A model completed a step.
+    /// A model completed a step, or was interrupted in it.
     Step {
         /// The step.
         step: Arc<Step>,

@@ -4,6 +4,7 @@
 //! truncated: tool results first, the oldest first.
 
 use serde::{Deserialize, Serialize};
+use toolwright_core::wire::BYTES_PER_TOKEN;
 use toolwright_core::{Content, ToolResult};
 
 use crate::journal::entry::{Entry, EntryBody, is_turn_over};
@@ -220,11 +221,29 @@ fn estimate_message_tokens(message: &Message) -> usize {
             results.iter().map(|result| content_bytes(&result.content)).sum()
         }
     };
-    bytes.div_ceil(4) + 4
+    estimate_text_tokens(bytes) + 4
 }
 
+/// Estimates the tokens of a text of so many bytes.
+pub(crate) fn estimate_text_tokens(bytes: usize) -> usize {
+    bytes.div_ceil(BYTES_PER_TOKEN)
+}
+
+/// An image or a recording counts as at most so many bytes, which are 1,500 tokens: vendors do not count those of its base64.
+const MAX_MEDIA_BYTES: usize = 6_000;
+
 fn content_bytes(content: &[Content]) -> usize {
-    content.iter().map(Content::len).sum()
+    content.iter().map(counted_bytes).sum()
+}
+
+/// Counts the bytes of an item for an estimate.
+fn counted_bytes(item: &Content) -> usize {
+    let is_media = match item {
+        Content::Image { .. } | Content::Audio { .. } => true,
+        Content::Resource { resource } => resource.text.is_none(),
+        _ => false,
+    };
+    if is_media { item.len().min(MAX_MEDIA_BYTES) } else { item.len() }
 }
 
 /// Truncates a turn until it fits: tool results from the oldest on, then user and assistant messages.
@@ -253,7 +272,7 @@ fn truncate_messages(messages: &mut [Message], limit: usize) {
 
 /// Replaces the content of a result with a note, unless the note is longer.
 fn omit_result_content(result: &mut ToolResult) {
-    let bytes = content_bytes(&result.content);
+    let bytes: usize = result.content.iter().map(Content::len).sum();
     let note = format!("[left out: {bytes} bytes that the tool returned]");
     if note.len() < bytes {
         result.content = vec![Content::text(note)];
@@ -280,7 +299,7 @@ fn truncate_content(content: &mut [Content], mut excess: usize) {
                 }
             }
             other => {
-                excess = excess.saturating_sub(size);
+                excess = excess.saturating_sub(counted_bytes(other));
                 *other = Content::text(format!("[left out: {size} bytes]"));
             }
         }

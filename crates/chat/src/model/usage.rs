@@ -4,7 +4,10 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens, as the vendor counts them.
+/// Tokens, as the vendor counts them, or an estimate where it does not.
+///
+/// A model that reports no usage finishes with the default, all zeros: the chat then estimates what is missing, in the steps,
+/// events and sums of the turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -19,7 +22,7 @@ pub struct Usage {
     pub cache_written: u64,
     /// Of the output: reasoning.
     pub reasoning: u64,
-    /// True if the vendor reported no usage and these numbers are an estimate.
+    /// True if the vendor reported no usage, or not all of it, and these numbers are an estimate.
     pub estimated: bool,
 }
 
@@ -27,6 +30,20 @@ impl Usage {
     /// Creates the usage of input and output tokens.
     pub fn new(input: u64, output: u64) -> Self {
         Self { input, output, ..Self::default() }
+    }
+
+    /// Estimates what the vendor did not report: no request has an input of 0 tokens, and no answer an output of 0.
+    #[must_use]
+    pub(crate) fn or_estimate(mut self, input: impl FnOnce() -> u64, output: u64) -> Self {
+        if self.input == 0 {
+            self.input = input();
+            self.estimated = true;
+        }
+        if self.output == 0 && output > 0 {
+            self.output = output;
+            self.estimated = true;
+        }
+        self
     }
 
     /// Returns the input and output tokens together.
@@ -64,6 +81,8 @@ pub enum StopReason {
     Refused,
     /// The vendor paused a long answer; it continues when the request is sent again with the answer so far.
     Paused,
+    /// The answer did not end: it was cancelled, took too long, or failed in the middle. The step has its text so far.
+    Interrupted,
     /// Another reason, in the vendor's own word.
     Other(String),
 }

@@ -4,7 +4,10 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use tokio::sync::RwLock;
+use tokio::time::sleep;
 use toolwright_core::schema::nearest;
 use toolwright_core::{
     CallId, CallScope, Invoker, Outcome, PendingCall, RegisteredTool as ToolEntry, ToolCall,
@@ -117,8 +120,9 @@ async fn run_with_lease(
     let deferred = DeferredTools::new(&request, &invoker, &scope, &journal, &tools)?;
     let tools = deferred.as_ref().map_or(tools, |deferred| Arc::clone(deferred.offered()));
     let inputs = std::mem::take(&mut request.inputs);
-    let started = Mutex::default();
-    let runner = TurnRunner { tools, deferred, request, invoker, scope, journal, events, started };
+    let (started, asking) = (Mutex::default(), RwLock::default());
+    let runner =
+        TurnRunner { tools, deferred, request, invoker, scope, journal, events, started, asking };
     runner.apply_inputs(inputs).await?;
     runner.run_loop().await
 }
@@ -148,6 +152,8 @@ struct TurnRunner {
     events: EventSender,
     /// The calls whose start was appended with their step, and that did not run yet.
     started: Mutex<HashSet<CallId>>,
+    /// Read-locked while an approver is asked about a call that a running call makes.
+    asking: RwLock<()>,
 }
 
 impl TurnRunner {
@@ -217,6 +223,24 @@ impl TurnRunner {
                 },
                 TurnAction::EndTurn(end) => return self.end_turn(end).await,
             }
+        }
+    }
+
+    /// Waits until the time limit of the turn is reached, and returns the end that follows. The time in which an approver is asked
+    /// does not count.
+    async fn time_limit(&self) -> TurnEnd {
+        loop {
+            let now = self.journal.now();
+            let remaining = {
+                let turn = &self.journal.state().turn;
+                match turn.time_limit_reason(now) {
+                    Some(reason) => return TurnEnd::Limit { reason },
+                    None => turn.deadline().saturating_sub(now),
+                }
+            };
+            sleep(Duration::from_millis(remaining)).await;
+            // A decision moves the deadline.
+            drop(self.asking.write().await);
         }
     }
 

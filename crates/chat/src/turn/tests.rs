@@ -1,6 +1,7 @@
 //! The actions that a turn decides, from journals.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolwright_core::{Content, ToolCall, ToolResult};
 

@@ -75,9 +75,11 @@ async fn the_text_before_a_cancellation_is_stored() {
     assert!(error.is_none());
     assert!(dropped.load(Ordering::SeqCst), "the request was ended");
     match emitted.last().unwrap() {
-        ChatEvent::TurnEnded { end, content, .. } => {
+        ChatEvent::TurnEnded { end, content, usage, .. } => {
             assert_eq!(*end, TurnEnd::Cancelled);
             assert_eq!(*content, [toolwright::Content::text("Once upon ")]);
+            // What the vendor has sent is not free because somebody stopped it.
+            assert!(usage.estimated && usage.input > 0 && usage.output > 0, "{usage:?}");
         }
         other => panic!("{other:?}"),
     }
@@ -87,7 +89,7 @@ async fn the_text_before_a_cancellation_is_stored() {
         bodies[..],
         [
             EntryBody::User { .. },
-            EntryBody::Assistant { .. },
+            EntryBody::Step { .. },
             EntryBody::TurnEnded { end: TurnEnd::Cancelled }
         ]
     ));
@@ -99,7 +101,7 @@ async fn the_text_before_a_cancellation_is_stored() {
     let requests = next.requests();
     assert!(matches!(
         requests[0].messages[..],
-        [Message::User(_), Message::Assistant(_), Message::User(_)]
+        [Message::User(_), Message::Step(_), Message::User(_)]
     ));
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{join_all, pending};
@@ -676,4 +677,29 @@ async fn every_part_of_a_journal_is_repaired_and_imported_with_one_result_per_ca
         let again = repair_journal(imported.clone());
         assert_eq!((again.0.len(), again.1), (imported.len(), Vec::new()));
     }
+}
+
+/// An approver who takes an hour.
+struct Slow;
+
+impl Approver for Slow {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_secs(60 * 60)).await;
+            request.approve()
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_in_which_an_approver_decides_does_not_count() {
+    let log = Log::default();
+    let day = Duration::from_secs(24 * 60 * 60);
+    let patient = program(Tool::builder("patient", "Waits.").timeout(day));
+    let inside = r#"{"calls": [["pay", {"n": 1}], ["pay", {"n": 2}]]}"#;
+    let model = ScriptedModel::new().calls("pay", r#"{"n": 0}"#).calls("patient", inside);
+    let chat = builder(model.replies("Paid."), vec![patient, pay(&log)]);
+    let chat = chat.approver(Slow).approval_timeout(day).build();
+    assert_eq!(chat.message().user("Pay!").call().await.unwrap().text(), "Paid.");
+    assert_eq!(log.lines(), ["pay 0", "pay 1", "pay 2"]);
 }

@@ -173,19 +173,34 @@ async fn no_time_at_all() {
     assert_eq!(response.steps().count(), 0);
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_time_of_a_turn_is_measured_by_a_clock_that_does_not_jump() {
-    let hour = Duration::from_secs(60 * 60);
-    let nap = Tool::builder("nap", "Sleeps.").timeout(2 * hour);
+/// A tool that sleeps for ten minutes.
+fn nap() -> Tool {
+    let minutes = Duration::from_secs(10 * 60);
+    let nap = Tool::builder("nap", "Sleeps.").timeout(2 * minutes);
+    let nap = nap.param::<Option<i64>>("n", "A number.");
     let nap = nap.run_async(move |_, _| async move {
-        tokio::time::sleep(hour).await;
+        tokio::time::sleep(minutes).await;
         Ok::<_, ToolError>("rested")
     });
-    let model = FnModel::new(|_| ModelReply::call(ToolCall::new("nap", "{}")));
-    // An hour passes by the clock that counts, and no time at all by the one on the wall.
-    let (reason, response) = stopped(model, vec![nap.unwrap()]).await;
-    assert_eq!(reason, "it took 3600 seconds");
-    assert_eq!(response.results()[0].text(), "rested");
+    nap.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_runs_when_the_time_is_up_is_cut_off_and_the_next_does_not_start() {
+    let calls = ScriptedModel::new().calls("nap", "{}");
+    let calls = calls.calls_all([("nap", r#"{"n": 1}"#), ("nap", r#"{"n": 2}"#)]);
+    let store = Arc::new(MemoryStore::new());
+    let chat = builder(calls, nap()).store(Arc::clone(&store)).build();
+    // A quarter of an hour passes by the clock that counts, and no time at all by the one on the wall.
+    let ask = chat.message().conversation("night").user("Go!");
+    let (reason, response) = ended(ask.call().await);
+    assert_eq!(reason, "it took 900 seconds");
+    let results = response.results();
+    assert_eq!(results[0].text(), "rested");
+    assert_eq!(results[1].outcome, Outcome::Cancelled);
+    assert_eq!(results[2].outcome, Outcome::Denied);
+    assert!(results[2].text().contains(&reason), "{}", results[2].text());
+    assert_complete(&stored_entries(&store, "night").await);
 }
 
 /// A model that streams one word a second, or nothing at all, and never ends.
@@ -219,4 +234,7 @@ async fn a_model_that_streams_for_ever_and_one_that_sends_nothing() {
         assert_eq!(reason, "it took 4 seconds");
         assert_eq!(response.text(), text, "the text so far is stored");
     }
+    let (reason, response) = stopped(Endless(ModelId::new("endless", ""), false), none()).await;
+    assert_eq!(reason, "it took 900 seconds");
+    assert_eq!(response.text().len(), 899 * "and ".len());
 }

@@ -99,7 +99,7 @@ async fn an_error_comes_after_the_events_before_it() {
     });
     let chat = chat(model, none());
     let (events, error) = events(chat.message().user("?").stream()).await;
-    assert_eq!(kinds(&events), ["began", "text", "text", "text", "text"]);
+    assert_eq!(kinds(&events), ["began", "text", "text", "text", "text", "step"]);
     match error {
         Some(ChatError::Model(error)) => {
             assert_eq!(error.kind, ModelErrorKind::Overloaded);

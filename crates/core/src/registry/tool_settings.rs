@@ -304,7 +304,7 @@ fn unknown_name_message(kind: &str, name: &str, known: &[&str]) -> String {
 }
 
 /// Parses `500ms`, `30s`, `5m` or `1h`.
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let expected = || format!("expected a duration such as `30s` (ms, s, m or h), found `{text}`");
     let unit_start = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?;
     let (number, unit) = text.split_at(unit_start);

@@ -37,10 +37,7 @@ async fn text_comes_in_pieces_and_then_whole() {
                 let text = pieces.clone();
                 assert_eq!(item.kind, ItemKind::Text { text });
             }
-            ModelEvent::Finished { stop, usage } => {
-                assert_eq!(*stop, StopReason::End);
-                assert!(usage.estimated && usage.input > 0 && usage.output > 0);
-            }
+            ModelEvent::Finished { stop, .. } => assert_eq!(*stop, StopReason::End),
             _ => {}
         }
     }

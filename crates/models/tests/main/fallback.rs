@@ -87,6 +87,16 @@ async fn an_answer_that_has_begun_and_a_refused_request_are_not_given_to_another
 }
 
 #[tokio::test]
+async fn where_the_cost_is_limited_no_model_without_a_price_takes_over() {
+    let busy = named("second").fails(ModelErrorKind::Overloaded, "busy");
+    let spare = named("third").replies("Free?");
+    let turn = chat(&busy, &spare).message().require_price().user("Hi");
+    let error = turn.call().await.unwrap_err().to_string();
+    assert!(error.contains("the price of `script:third` is not known"), "{error}");
+    assert!(spare.requests().is_empty());
+}
+
+#[tokio::test]
 async fn the_error_of_the_last_model_is_the_error_of_all() {
     let first = named("first").fails(ModelErrorKind::Overloaded, "busy");
     let second = named("second").fails(ModelErrorKind::Network, "away");
@@ -108,4 +118,6 @@ async fn a_vendor_that_is_overloaded_is_followed_by_another_protocol() {
     assert_eq!(response.text(), "Hello.");
     assert_eq!(response.steps().next().unwrap().model.to_string(), "ollama:qwen3");
     assert_eq!((busy.requests().len(), local.requests().len()), (1, 1));
+    // It has reported no usage.
+    assert!(response.usage().estimated && response.usage().output == 2, "{:?}", response.usage());
 }

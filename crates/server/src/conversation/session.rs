@@ -19,7 +19,6 @@ use crate::conversation::room::Room;
 use crate::conversation::room_command::{IncomingMessage, StartedSender};
 use crate::conversation::turn_error::TurnError;
 use crate::conversation::turn_events::TurnEvents;
-use crate::conversation::unstored::ModelWithHistory;
 use crate::quota::account::QuotaAccount;
 
 /// The result of a call that needs approval in an unstored conversation, which the model reads.
@@ -61,6 +60,8 @@ pub(crate) struct TurnState {
     pub(crate) is_message_checked: bool,
     /// The person whose quota the turn uses, if that is not the principal of the session.
     pub(crate) account: Option<QuotaAccount>,
+    /// True if an interceptor limits the cost of the conversation.
+    pub(crate) has_budget: bool,
     /// The tools that the handler has added.
     added_tools: Vec<BundleItem>,
 }
@@ -218,15 +219,10 @@ impl Session {
         if let Some(after) = message.after {
             request = request.after(after);
         }
-        let model = message.model.map(|model| endpoint.with_guardrails(model));
-        if let Some(conversation) = &self.0.room.unstored {
-            let model = model.unwrap_or_else(|| Arc::clone(&endpoint.model));
-            let conversation = Arc::clone(conversation);
-            request = request.model(ModelWithHistory { model, conversation });
-        } else if let Some(model) = model {
-            request = request.model(model);
+        match message.model {
+            Some(model) => request.model(endpoint.with_guardrails(model)),
+            None => request,
         }
-        request
     }
 
     /// Answers with the events of another framework's agent or a program.
@@ -286,6 +282,11 @@ impl Session {
         let request = self.0.request_context.apply_to_turn(request, &room.endpoint);
         let request = request.tools(self.turn_state().added_tools.clone());
         let request = room.endpoint.add_resolved_tools(request);
+        let has_budget = self.turn_state().has_budget;
+        let request = match has_budget || self.limits_cost() {
+            true => request.require_price(),
+            false => request,
+        };
         request.cancel_on(self.0.cancel.clone())
     }
 
@@ -380,13 +381,24 @@ impl Session {
     /// Adds the usage of a step to what its person has used.
     async fn count_usage(&self, usage: Usage, cost: Option<f64>) {
         let quotas = &self.0.room.endpoint.server.quotas;
-        if !quotas.is_enabled() {
-            return;
-        }
-        let account = self.turn_state().account.clone();
-        if let Some(account) = account.or_else(|| self.0.request_context.quota_account()) {
+        if let Some(account) = self.quota_account() {
             quotas.record_usage(&account, usage, cost).await;
         }
+    }
+
+    /// The person whose quota the turn uses; `None` if nothing is limited.
+    fn quota_account(&self) -> Option<QuotaAccount> {
+        if !self.0.room.endpoint.server.quotas.is_enabled() {
+            return None;
+        }
+        let account = self.turn_state().account.clone();
+        account.or_else(|| self.0.request_context.quota_account())
+    }
+
+    /// Returns true if the person of the turn may not spend more than a certain amount.
+    fn limits_cost(&self) -> bool {
+        let quotas = &self.0.room.endpoint.server.quotas;
+        self.quota_account().is_some_and(|account| quotas.limits_cost(&account))
     }
 
     /// Returns true if the turn cannot pause for a decision, because its conversation is not stored. The turn of a handler

@@ -340,6 +340,7 @@ async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(),
                 ?end,
                 tokens_in = usage.input,
                 tokens_out = usage.output,
+                estimated = usage.estimated,
                 cost,
                 millis = whole_millis(latency),
                 "a turn is over"

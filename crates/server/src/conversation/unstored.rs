@@ -2,12 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use toolwright_chat::{
-    HostedTool, Message, Model, ModelId, ModelOptions, ModelRequest, ModelStream, ResponseFormat,
-    ToolChoice, ToolDeferral, TurnRequest,
-};
-use toolwright_core::schema::Dialect;
+use toolwright_chat::{Message, ModelOptions, ToolChoice, TurnRequest};
 
 /// The history and the settings that a client sends with its message.
 #[derive(Default)]
@@ -22,8 +17,10 @@ pub(crate) struct UnstoredConversation {
 }
 
 impl UnstoredConversation {
-    /// Applies the settings to a turn.
-    pub(crate) fn apply_to_turn(&self, mut request: TurnRequest) -> TurnRequest {
+    /// Applies the history and the settings to a turn.
+    pub(crate) fn apply_to_turn(self: &Arc<Self>, request: TurnRequest) -> TurnRequest {
+        let conversation = Arc::clone(self);
+        let mut request = request.map_messages(move |turn| conversation.with_history(turn));
         if let Some(system) = &self.system {
             request = request.system(system);
         }
@@ -35,41 +32,11 @@ impl UnstoredConversation {
         }
         request
     }
-}
 
-/// A model that receives the history of an unstored conversation around the messages of the turn.
-pub(crate) struct ModelWithHistory {
-    pub(crate) model: Arc<dyn Model>,
-    pub(crate) conversation: Arc<UnstoredConversation>,
-}
-
-impl Model for ModelWithHistory {
-    fn id(&self) -> &ModelId {
-        self.model.id()
-    }
-
-    fn stream(&self, mut request: ModelRequest) -> ModelStream {
-        let mut turn = std::mem::take(&mut request.messages).into_iter();
-        let messages = self.conversation.messages_before.iter().cloned();
-        let messages = messages.chain(turn.next());
-        let messages = messages.chain(self.conversation.messages_after.iter().cloned());
-        request.messages = messages.chain(turn).collect();
-        self.model.stream(request)
-    }
-
-    fn tool_dialect(&self) -> Dialect {
-        self.model.tool_dialect()
-    }
-
-    fn tool_deferral(&self) -> Option<ToolDeferral> {
-        self.model.tool_deferral()
-    }
-
-    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
-        self.model.supports_hosted_tool(hosted)
-    }
-
-    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<Value, String> {
-        self.model.parse_structured_output(form, text)
+    /// Returns the history around the messages of a turn.
+    fn with_history(&self, turn: Vec<Message>) -> Vec<Message> {
+        let mut turn = turn.into_iter();
+        let messages = self.messages_before.iter().cloned().chain(turn.next());
+        messages.chain(self.messages_after.iter().cloned()).chain(turn).collect()
     }
 }

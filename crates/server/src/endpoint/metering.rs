@@ -31,7 +31,7 @@ impl Metering {
 
     /// Rejects messages in a conversation that has cost this much, in the currency of the prices.
     ///
-    /// A conversation whose cost is not known is not limited.
+    /// Messages in a conversation whose cost is not known are rejected, too, and a model whose price is not known is not called.
     #[must_use]
     pub fn budget(mut self, max: f64) -> Self {
         self.budget = Some(max);
@@ -42,15 +42,20 @@ impl Metering {
 impl Interceptor for Metering {
     fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async move {
-            match (self.budget, turn.conversation_usage.cost) {
-                (Some(max), Some(cost)) if cost >= max => {
-                    let reason = format!(
-                        "This conversation has used up its budget of {max:.2}. Please begin a new one."
-                    );
-                    Err(TurnRejection::new(reason).keep_message())
+            let Some(max) = self.budget else { return Ok(()) };
+            let reason = match turn.conversation_usage.cost {
+                Some(cost) if cost < max => {
+                    turn.session.turn_state().has_budget = true;
+                    return Ok(());
                 }
-                _ => Ok(()),
-            }
+                Some(_) => format!(
+                    "This conversation has used up its budget of {max:.2}. Please begin a new one."
+                ),
+                None => format!(
+                    "This conversation has a budget of {max:.2}, and what it has cost is not known. Please begin a new one."
+                ),
+            };
+            Err(TurnRejection::new(reason).keep_message())
         })
     }
 

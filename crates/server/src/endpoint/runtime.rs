@@ -136,6 +136,9 @@ impl Endpoint {
         if let Some(limits) = &self.limits {
             chat = chat.limits(limits.clone());
         }
+        if let Some(max) = self.timeout {
+            chat = chat.configure_limits(|limits| limits.time = max);
+        }
         if self.approve_every_call {
             chat = chat.ask_before_each_call();
         }

@@ -56,6 +56,8 @@ pub(crate) struct Metrics {
     over_quota: IntCounterVec,
     tokens_in: IntCounter,
     tokens_out: IntCounter,
+    /// Of the tokens: those of steps whose vendor reported no usage.
+    tokens_estimated: IntCounter,
     /// In the currency of the prices.
     cost: Counter,
 }
@@ -125,6 +127,11 @@ impl Metrics {
             )?,
             tokens_in: tokens.with_label_values(&["in"]),
             tokens_out: tokens.with_label_values(&["out"]),
+            tokens_estimated: register_int_counter_with_registry!(
+                "tokens_estimated_total",
+                "of the tokens, those of answers whose vendor did not report all",
+                registry
+            )?,
             requests: counters("requests_total", "status", "requests answered")?,
             successful_requests: OnceLock::new(),
             turns: counters("turns_total", "end", "turns that are over")?,
@@ -143,6 +150,9 @@ impl Metrics {
             ChatEvent::Step { usage, cost, .. } => {
                 self.tokens_in.inc_by(usage.input);
                 self.tokens_out.inc_by(usage.output);
+                if usage.estimated {
+                    self.tokens_estimated.inc_by(usage.total());
+                }
                 // A counter must not be given NaN or a negative number, for both of which `max` returns 0.
                 self.cost.inc_by(cost.unwrap_or_default().max(0.0));
             }
@@ -324,6 +334,9 @@ toolwright_rooms 2
 # HELP toolwright_sockets connections that are open
 # TYPE toolwright_sockets gauge
 toolwright_sockets 1
+# HELP toolwright_tokens_estimated_total of the tokens, those of answers whose vendor did not report all
+# TYPE toolwright_tokens_estimated_total counter
+toolwright_tokens_estimated_total 0
 # HELP toolwright_tokens_total tokens that models read and wrote
 # TYPE toolwright_tokens_total counter
 toolwright_tokens_total{direction="in"} 10

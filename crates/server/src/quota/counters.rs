@@ -219,6 +219,11 @@ impl Quotas {
         }
     }
 
+    /// Returns true if a person may not spend more than a certain amount.
+    pub(crate) fn limits_cost(&self, account: &QuotaAccount) -> bool {
+        self.limits_of(account).cost_per_day.is_some()
+    }
+
     /// Returns an error if the cost of a model is limited and not known: a limit that cannot be kept is no limit.
     pub(crate) fn check_price(
         &self,
@@ -226,7 +231,7 @@ impl Quotas {
         model: &str,
         knows_price: impl FnOnce() -> bool,
     ) -> Result<(), ErrorResponse> {
-        if self.limits_of(account).cost_per_day.is_none() || knows_price() {
+        if !self.limits_cost(account) || knows_price() {
             return Ok(());
         }
         let message = format!(
@@ -252,8 +257,13 @@ impl Quotas {
             if !is_counted || amount == 0 {
                 continue;
             }
-            let added = self.add(&counter_key(subject, name), amount).await;
+            let key = counter_key(subject, name);
+            let added = self.add(&key, amount).await;
             is_first |= added.is_ok_and(|count| count.total == amount);
+            if usage.estimated {
+                // Nothing is refused for it: a failure is repaired by the next addition.
+                let _ = self.add(&estimated_key(&key), amount).await;
+            }
         }
         if let (true, Some(subject)) = (is_first, subject) {
             let key = subject_key(Some(subject), "");
@@ -288,6 +298,11 @@ impl Quotas {
 /// The key of a counter: the name of its limit, under the prefix of the person.
 pub(super) fn counter_key(subject: Option<&str>, limit: &str) -> String {
     subject_key(subject, limit)
+}
+
+/// The key of the part of a counter that is estimated.
+pub(super) fn estimated_key(counter: &str) -> String {
+    format!("{counter}.estimated")
 }
 
 /// An amount of money in millionths, rounded up; 0 if it is negative or no number.

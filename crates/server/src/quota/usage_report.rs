@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{SharedState, SharedStateError};
 
-use crate::quota::counters::{DAY, MINUTE, SPACE, SUBJECT_SPACE, counter_key, to_micros};
+use crate::quota::counters::{
+    DAY, MINUTE, SPACE, SUBJECT_SPACE, counter_key, estimated_key, to_micros,
+};
 use crate::quota::settings::QuotaSettings;
 use crate::quota::turn_slots::TurnSlots;
 
@@ -30,6 +32,9 @@ pub struct LimitUsage {
     pub used: QuotaAmount,
     /// What is left.
     pub left: QuotaAmount,
+    /// Of what is used: the part that is estimated, because a vendor did not report it; `None` if all of it was reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated: Option<QuotaAmount>,
     /// The time until nothing counts as used, in seconds; `None` if nothing does, and for turns that run.
     pub resets_in: Option<u64>,
 }
@@ -58,31 +63,34 @@ impl QuotaUsage {
         roles: &[impl AsRef<str>],
     ) -> Result<Self, SharedStateError> {
         let limits = settings.limits_of(roles);
+        let max_cost = limits.cost_per_day.map(to_micros);
         let mut used = Vec::new();
         for (limit, max, window) in [
             ("messages_per_minute", limits.messages_per_minute, MINUTE),
             ("tokens_per_day", limits.tokens_per_day, DAY),
+            ("cost_per_day", max_cost, DAY),
         ] {
+            let amount = |count| match limit {
+                "cost_per_day" => QuotaAmount::Cost(from_micros(count)),
+                _ => QuotaAmount::Count(count),
+            };
             let Some(max) = max else { continue };
             let key = counter_key(subject, limit);
-            let count = state.count(SPACE, &key, 0, u64::MAX, window).await?;
+            let counted = state.count(SPACE, &key, 0, u64::MAX, window).await?;
+            let estimated = match window {
+                DAY => state.count(SPACE, &estimated_key(&key), 0, u64::MAX, DAY).await?.total,
+                _ => 0,
+            };
+            // Its 24 hours may have begun later.
+            let estimated = estimated.min(counted.total);
+            let resets_in = counted.resets_in.as_secs().saturating_add(1);
             used.push(LimitUsage {
                 limit,
-                max: QuotaAmount::Count(max),
-                used: QuotaAmount::Count(count.total),
-                left: QuotaAmount::Count(max.saturating_sub(count.total)),
-                resets_in: (count.total > 0).then(|| count.resets_in.as_secs().saturating_add(1)),
-            });
-        }
-        if let Some(max) = limits.cost_per_day {
-            let key = counter_key(subject, "cost_per_day");
-            let count = state.count(SPACE, &key, 0, u64::MAX, DAY).await?;
-            used.push(LimitUsage {
-                limit: "cost_per_day",
-                max: QuotaAmount::Cost(max),
-                used: QuotaAmount::Cost(from_micros(count.total)),
-                left: QuotaAmount::Cost(from_micros(to_micros(max).saturating_sub(count.total))),
-                resets_in: (count.total > 0).then(|| count.resets_in.as_secs().saturating_add(1)),
+                max: amount(max),
+                used: amount(counted.total),
+                left: amount(max.saturating_sub(counted.total)),
+                estimated: (estimated > 0).then(|| amount(estimated)),
+                resets_in: (counted.total > 0).then_some(resets_in),
             });
         }
         if let Some(max) = limits.concurrent_turns {
@@ -92,6 +100,7 @@ impl QuotaUsage {
                 max: QuotaAmount::Count(max),
                 used: QuotaAmount::Count(running),
                 left: QuotaAmount::Count(max.saturating_sub(running)),
+                estimated: None,
                 resets_in: None,
             });
         }
@@ -123,7 +132,9 @@ impl QuotaUsage {
         subject: Option<&str>,
     ) -> Result<(), SharedStateError> {
         for limit in ["messages_per_minute", "tokens_per_day", "cost_per_day"] {
-            state.remove(SPACE, &counter_key(subject, limit)).await?;
+            let key = counter_key(subject, limit);
+            state.remove(SPACE, &key).await?;
+            state.remove(SPACE, &estimated_key(&key)).await?;
         }
         state.remove(SUBJECT_SPACE, &counter_key(subject, "")).await.map(drop)
     }

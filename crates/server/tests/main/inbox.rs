@@ -133,7 +133,7 @@ async fn a_stop_that_is_stored_again_does_not_end_the_next_turn() {
     settled(&store, |entries, inbox| ends(entries) == 1 && inbox.is_empty()).await;
     let first = store.load(conversation()).await.unwrap()[0].id.clone();
     server.post_message(PATH, "Second").await;
-    settled(&store, |entries, _| entries.len() == 3).await;
+    settled(&store, |entries, _| entries.len() == 4).await;
     server.end().await;
     // Its acknowledgement was lost, and the store adds it again.
     let stop = InboxItem::stop(&first, 1);

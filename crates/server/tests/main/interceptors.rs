@@ -126,8 +126,11 @@ async fn an_interceptor_may_choose_the_model() {
 }
 
 fn metered(budget: f64, model: ScriptedModel) -> ServerBuilder {
-    let endpoint =
-        Endpoint::new("/chat/{r}").memory(true).interceptor(Metering::new().budget(budget));
+    metered_by(Metering::new().budget(budget), model)
+}
+
+fn metered_by(metering: Metering, model: ScriptedModel) -> ServerBuilder {
+    let endpoint = Endpoint::new("/chat/{r}").memory(true).interceptor(metering);
     // Ten tokens in and five out for each answer.
     let prices = Prices::default().with("lab:one", Price::new(100_000.0, 0.0));
     ServerBuilder::new(no_tools(), model)
@@ -154,12 +157,23 @@ async fn metering_publishes_the_cost_of_a_turn_and_of_its_conversation() {
 #[tokio::test]
 async fn an_unknown_price_is_null() {
     let model = ScriptedModel::new().with_id(ModelId::new("lab", "two"));
-    let server = serve(metered(0.5, model.replies("A").replies("B"))).await;
+    let model = model.replies("A").replies("B");
+    let server = serve(metered_by(Metering::new(), model)).await;
     for _ in 0..2 {
         let events = server.post_and_collect("/chat/x", "Hi").await;
         let metadata = &find_event(&events, "metadata")["metadata"];
         assert!(metadata["cost"].is_null() && metadata["conversation"]["cost"].is_null());
     }
+}
+
+#[tokio::test]
+async fn with_a_budget_a_model_without_a_price_is_not_called() {
+    let model = ScriptedModel::new().with_id(ModelId::new("lab", "two")).replies("Free?");
+    let server = serve(metered(0.5, model.clone())).await;
+    let events = server.post_and_collect("/chat/x", "Hi").await;
+    let error = find_event(&events, "error").to_string();
+    assert!(error.contains("the price of `lab:two` is not known"), "{error}");
+    assert!(model.requests().is_empty());
 }
 
 #[tokio::test]

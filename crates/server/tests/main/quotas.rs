@@ -3,8 +3,8 @@
 use axum::http::request::Parts;
 use serde_json::{Value, json};
 use toolwright::auth::Identity;
-use toolwright::chat::{Model, Owner, Price, Prices};
-use toolwright::testing::{FnModel, ScriptedModel, UnreachableSharedState};
+use toolwright::chat::{Model, ModelRequest, Owner, Price, Prices, Usage};
+use toolwright::testing::{FnModel, ModelReply, ScriptedModel, UnreachableSharedState};
 use toolwright::{Tool, ToolError};
 use toolwright_bus::InProcessBus;
 use toolwright_server::{Endpoint, QuotaLimits, QuotaSettings, ServerBuilder};
@@ -280,6 +280,55 @@ async fn tokens_and_cost_of_the_day_are_refused_when_they_are_used_up() {
     assert_eq!(refused.json()["error"]["code"], "insufficient_quota", "{refused:?}");
     ask(&server, "bob", "a").await;
 }
+
+/// A model whose vendor reports no usage.
+fn silent() -> ScriptedModel {
+    let reply = |_: &ModelRequest| ModelReply::text("y".repeat(400)).usage(Usage::default());
+    ScriptedModel::new().replies_with(reply).replies_with(reply)
+}
+
+#[tokio::test]
+async fn usage_that_no_vendor_reports_is_estimated_and_counts() {
+    let prices = || Prices::default().with("script", Price::new(10_000.0, 10_000.0));
+    let server =
+        ServerBuilder::new(no_tools(), silent()).configure_chat(move |chat| chat.prices(prices()));
+    let quota = limits().tokens_per_day(150).cost_per_day(100.0);
+    let server = serve(with_quota(server, quota)).await;
+    let events = ask(&server, "ada", "a").await;
+    let usage = &find_event(&events, "step")["usage"];
+    assert_eq!((&usage["estimated"], &usage["output"]), (&json!(true), &json!(100)));
+    let shown = server.send_as("ada", "GET", "/api/quota", Value::Null).await.json();
+    for limit in shown["limits"].as_array().unwrap() {
+        let (used, estimated) = (&limit["used"], &limit["estimated"]);
+        match limit["limit"].as_str().unwrap() {
+            "tokens_per_day" | "cost_per_day" => assert_eq!(used, estimated, "{limit}"),
+            _ => assert!(estimated.is_null(), "{limit}"),
+        }
+    }
+    let metrics = server.send_as("boss", "GET", "/metrics", Value::Null).await;
+    let estimated = metrics.text().lines().find(|line| line.starts_with(ESTIMATED_TOKENS));
+    let total = usage["input"].as_u64().unwrap() + 100;
+    assert_eq!(estimated, Some(&*format!("{ESTIMATED_TOKENS} {total}")));
+    ask(&server, "ada", "a").await;
+    assert_refused(&post(&server, "ada", "a").await, "tokens_per_day");
+}
+
+#[tokio::test]
+async fn a_history_that_a_client_of_openai_sends_is_part_of_the_estimate() {
+    let server = ServerBuilder::new(no_tools(), silent());
+    let server = serve(with_quota(server, limits().tokens_per_day(1_000_000))).await;
+    let message = |role: &str, text: &str| json!({ "role": role, "content": text });
+    let (before, now) = ("x".repeat(40_000), "And now?");
+    let messages = [message("user", &before), message("assistant", "Yes."), message("user", now)];
+    let completion = json!({ "model": "script", "messages": messages });
+    let answer = server.send_as("ada", "POST", "/v1/chat/completions", completion).await.json();
+    let usage = &answer["usage"];
+    assert_eq!(usage["estimated"], true, "{answer}");
+    assert!(usage["prompt_tokens"].as_u64().unwrap() > 10_000, "{usage}");
+    assert!(left(&server, "ada", "tokens_per_day").await.as_u64().unwrap() < 990_000);
+}
+
+const ESTIMATED_TOKENS: &str = "toolwright_tokens_estimated_total";
 
 #[tokio::test]
 async fn cost_that_is_limited_and_not_known_is_not_spent() {

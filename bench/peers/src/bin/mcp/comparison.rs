@@ -48,7 +48,7 @@ pub async fn run(
     load: &Workload,
 ) -> Vec<Measurement> {
     let mut runners = Vec::new();
-    for contender in contenders.iter().filter(|it| it.supports(way)) {
+    for contender in contenders.iter().filter(|it| it.supports(way, load)) {
         runners.push(ServerRun::start(contender, way, load).await);
     }
     for _ in 0..ROUNDS {

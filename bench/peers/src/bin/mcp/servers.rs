@@ -117,11 +117,13 @@ impl BenchmarkedServer {
         program.exists()
     }
 
-    /// Returns true if the server has this transport; the configurations of rmcp differ only over HTTP.
-    pub fn supports(&self, way: Transport) -> bool {
+    /// Returns true if the server has this transport and the tool of the load; the configurations of rmcp differ only over HTTP.
+    pub fn supports(&self, way: Transport, load: &Workload) -> bool {
         let is_http_only =
             matches!(self.program, ServerProgram::Own("rmcp-json") | ServerProgram::Java(_));
-        way == Transport::Http || !is_http_only
+        let is_in_rust = matches!(self.program, ServerProgram::Own(_) | ServerProgram::App);
+        let has_tool = is_in_rust || load.tool != Some("convert_temperature");
+        (way == Transport::Http || !is_http_only) && has_tool
     }
 
     pub fn command(&self, way: Transport, load: &Workload) -> Command {

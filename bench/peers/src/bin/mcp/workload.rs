@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 /// How long the text of `page` is.
 pub const PAGE_BYTES: usize = 10_000;
 
+/// What `convert_temperature` returns.
+pub const TEMPERATURE: &str = "100.0C = 212.0F";
+
 /// One kind of request.
 pub struct Workload {
     pub name: &'static str,
@@ -17,11 +20,18 @@ pub struct Workload {
     pub concurrency: usize,
 }
 
-pub const WORKLOADS: [Workload; 4] = [
+pub const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "add",
         title: "`tools/call` of add(2, 3)",
         tool: Some("add"),
+        tools: 100,
+        concurrency: 8,
+    },
+    Workload {
+        name: "convert",
+        title: "`tools/call` of the sample's convert_temperature(100, C)",
+        tool: Some("convert_temperature"),
         tools: 100,
         concurrency: 8,
     },
@@ -64,6 +74,9 @@ impl Workload {
     pub fn params(&self, cursor: Option<&str>) -> Value {
         match (self.tool, cursor) {
             (Some("add"), _) => json!({ "name": "add", "arguments": { "a": 2, "b": 3 } }),
+            (Some("convert_temperature"), _) => json!({
+                "name": "convert_temperature", "arguments": { "value": 100, "from_unit": "C" },
+            }),
             (Some(tool), _) => json!({ "name": tool, "arguments": {} }),
             (None, Some(cursor)) => json!({ "cursor": cursor }),
             (None, None) => json!({}),
@@ -75,7 +88,11 @@ impl Workload {
         let right = match self.tool {
             Some(tool) => {
                 let text = results[0]["content"][0]["text"].as_str().unwrap_or_default();
-                text == "5" && tool == "add" || text.len() == PAGE_BYTES && tool == "page"
+                match tool {
+                    "add" => text == "5",
+                    "convert_temperature" => text == TEMPERATURE,
+                    _ => text.len() == PAGE_BYTES,
+                }
             }
             None => {
                 let tools = results.iter().map(|page| page["tools"].as_array());

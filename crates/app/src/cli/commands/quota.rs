@@ -88,8 +88,10 @@ fn to_lines(usage: &QuotaUsage) -> String {
 
 fn to_line(usage: &LimitUsage) -> String {
     let LimitUsage { limit, max, used, .. } = usage;
+    let estimated = usage.estimated.map(|part| format!(" ({part} estimated)"));
+    let estimated = estimated.unwrap_or_default();
     match usage.resets_in {
-        Some(seconds) => format!("  {limit}  {used} of {max}, resets in {seconds} s\n"),
-        None => format!("  {limit}  {used} of {max}\n"),
+        Some(seconds) => format!("  {limit}  {used} of {max}{estimated}, resets in {seconds} s\n"),
+        None => format!("  {limit}  {used} of {max}{estimated}\n"),
     }
 }

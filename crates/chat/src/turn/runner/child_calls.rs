@@ -228,6 +228,7 @@ impl TurnRunner {
                     let Some(approver) = &self.request.chat.0.approver else {
                         return Ok(None);
                     };
+                    let _asking = self.asking.read().await;
                     let verdict = tokio::select! {
                         () = cancel.cancelled() => None,
                         verdict = self.approver_verdict(approver.as_ref(), &call.id) => verdict,

@@ -3,23 +3,23 @@
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use futures::stream::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::task::coop::consume_budget;
-use tokio::time::sleep;
 use toolwright_core::schema::canonical_json;
-use toolwright_core::{Arguments, CallId, Content, ToolCall, ToolName};
+use toolwright_core::{Arguments, CallId, ToolCall, ToolName};
 use tracing::Instrument as _;
 
 use super::TurnRunner;
 use super::deferred_tools::DeferredTools;
 use super::telemetry;
 use crate::chat::event::ChatEvent;
+use crate::chat::tool_search::definitions_size;
 use crate::error::{ChatError, ModelError, ModelErrorKind};
 use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
+use crate::journal::window::{HistoryWindow, estimate_text_tokens};
 use crate::model::item::{Item, ItemKind, Step};
 use crate::model::usage::{StopReason, Usage};
 use crate::model::{ModelEvent, ModelId, ModelRequest, ToolChoice};
@@ -35,15 +35,26 @@ impl TurnRunner {
             telemetry::model_span(self.request.options.model.id(), &self.journal.conversation);
         let mut step = StepAccumulator::default();
         let ended = self.read_stream(&mut step).instrument(span.clone()).await;
-        telemetry::record_outcome(&span, &ended, step.model.as_ref(), &step.finished);
+        let (stop, usage) =
+            step.finished.take().unwrap_or((StopReason::Interrupted, Usage::default()));
+        let output = step.estimate_output();
+        // A request that failed before its answer began has used nothing.
+        let used_nothing = ended.is_err() && output == 0;
+        let usage = match used_nothing {
+            true => usage,
+            false => usage.or_estimate(|| self.estimate_input(), output),
+        };
+        telemetry::record_outcome(&span, &ended, step.model.as_ref(), &stop, usage);
         match ended {
-            Ok(None) => self.append_step(step).await.map(StepOutcome::Complete),
+            Ok(None) => self.append_step(step, stop, usage).await.map(StepOutcome::Complete),
             Ok(Some(end)) => {
-                self.append_partial_text(step).await?;
+                self.append_interrupted_step(step, usage, end.clone()).await?;
                 Ok(StepOutcome::TurnEnds(end))
             }
+            Err(error) if used_nothing => Err(error.into()),
             Err(error) => {
-                self.append_partial_text(step).await?;
+                let end = TurnEnd::Failed { reason: error.to_string() };
+                self.append_interrupted_step(step, usage, end).await?;
                 Err(error.into())
             }
         }
@@ -51,28 +62,28 @@ impl TurnRunner {
 
     /// Reads the stream of an answer to its end; returns why the turn ends, if that is earlier.
     async fn read_stream(&self, step: &mut StepAccumulator) -> Result<Option<TurnEnd>, ModelError> {
-        let now = self.journal.now();
-        let remaining = self.journal.state().turn.deadline().saturating_sub(now);
-        let mut deadline = pin!(sleep(Duration::from_millis(remaining)));
+        let model = &self.request.options.model;
+        self.check_price(model.id())?;
+        let mut time_is_up = pin!(self.time_limit());
         let mut cancelled = pin!(self.request.cancel.cancelled());
-        let mut events = self.request.options.model.stream(self.model_request());
+        let mut events = model.stream(self.model_request());
         loop {
             // A stream that is always ready must not starve other tasks.
             consume_budget().await;
             let event = tokio::select! {
                 biased;
                 () = &mut cancelled => return Ok(Some(TurnEnd::Cancelled)),
-                () = &mut deadline => {
-                    let seconds = self.request.options.limits.time.as_secs();
-                    let reason = format!("it took {seconds} seconds");
-                    return Ok(Some(TurnEnd::Limit { reason }));
-                }
+                end = &mut time_is_up => return Ok(Some(end)),
                 event = events.next() => event,
             };
             match event {
                 Some(event) => {
+                    let event = event?;
+                    if let ModelEvent::Fallback { model, .. } = &event {
+                        self.check_price(model)?;
+                    }
                     let deferred = self.deferred.as_ref();
-                    step.on_event(event?, deferred, &|event| self.events.emit(event));
+                    step.on_event(event, deferred, &|event| self.events.emit(event));
                 }
                 None if step.finished.is_some() => return Ok(None),
                 None => {
@@ -102,7 +113,10 @@ impl TurnRunner {
         ModelRequest {
             system: options.system.clone(),
             native_search: deferred.and_then(|deferred| deferred.native_search(&messages)),
-            messages,
+            messages: match &self.request.map_messages {
+                Some(change) => change(messages),
+                None => messages,
+            },
             tools: Arc::clone(&self.tools),
             hosted_tools: hosted.cloned().collect(),
             tool_choice,
@@ -111,22 +125,65 @@ impl TurnRunner {
         }
     }
 
-    /// Appends the text of an answer that was cut off: the user has seen it.
-    async fn append_partial_text(&self, step: StepAccumulator) -> Result<(), ChatError> {
-        if step.text.is_empty() {
+    /// Returns an error if the cost of the turn is limited and the price of the model not known: the limit would not be kept.
+    fn check_price(&self, model: &ModelId) -> Result<(), ModelError> {
+        let options = &self.request.options;
+        let is_limited = options.limits.cost.is_some() || options.requires_price;
+        if !is_limited || self.request.chat.knows_price(model) {
             return Ok(());
         }
-        let content = vec![Content::text(step.text)];
-        self.journal.append([EntryBody::Assistant { content }]).await?;
+        let message = format!(
+            "the cost is limited, and the price of `{model}` is not known: the operator sets it in [prices]"
+        );
+        Err(ModelError::new(ModelErrorKind::Forbidden, message))
+    }
+
+    /// Estimates the tokens of the request, for a vendor that reports none.
+    fn estimate_input(&self) -> u64 {
+        let request = self.model_request();
+        let dialect = self.request.options.model.tool_dialect();
+        let bytes = definitions_size(&request.tools, dialect)
+            + request.system.as_ref().map_or(0, String::len);
+        let tokens =
+            HistoryWindow::estimate_tokens(&request.messages) + estimate_text_tokens(bytes);
+        u64::try_from(tokens).unwrap_or(u64::MAX)
+    }
+
+    /// Appends what an answer had when it was interrupted, and the end of the turn: the user has seen it, and the vendor counts it.
+    async fn append_interrupted_step(
+        &self,
+        step: StepAccumulator,
+        usage: Usage,
+        end: TurnEnd,
+    ) -> Result<(), ChatError> {
+        let stop = StopReason::Interrupted;
+        let model = self.answering_model(step.model);
+        let cost = self.request.chat.0.prices.cost(&model, &usage);
+        // Calls are left out: their arguments may not be whole.
+        let text = Some(step.text).filter(|text| !text.is_empty());
+        let items = text.map(Item::text).into_iter().collect();
+        let step = Arc::new(Step::new(model, items, stop.clone(), usage));
+        let step = EntryBody::Step { step, calls: Vec::new(), cost };
+        self.journal.append([step, EntryBody::TurnEnded { end }]).await?;
+        self.events.emit(ChatEvent::Step { stop, usage, cost });
         Ok(())
+    }
+
+    /// Returns the model that answers: the one of the request, unless another one fell in for it.
+    fn answering_model(&self, fallback: Option<ModelId>) -> ModelId {
+        fallback.unwrap_or_else(|| self.request.options.model.id().clone())
     }
 
     /// Appends a complete answer, and the approvals that its calls need.
     ///
     /// Returns the calls that run next, if their start is appended already.
-    async fn append_step(&self, step: StepAccumulator) -> Result<Vec<CallId>, ChatError> {
-        let (stop, usage) = step.finished.unwrap_or_default();
-        let model = step.model.unwrap_or_else(|| self.request.options.model.id().clone());
+    async fn append_step(
+        &self,
+        step: StepAccumulator,
+        stop: StopReason,
+        usage: Usage,
+    ) -> Result<Vec<CallId>, ChatError> {
+        let model = self.answering_model(step.model);
         let cost = self.request.chat.0.prices.cost(&model, &usage);
         let step = Arc::new(Step::new(model, step.items, stop.clone(), usage));
         let mut calls = Vec::<CallMetadata>::new();
@@ -244,6 +301,8 @@ struct StepAccumulator {
     /// The model that answers, if it is not the one of the request.
     model: Option<ModelId>,
     text: String,
+    /// The bytes of all deltas.
+    streamed_bytes: usize,
     items: Vec<Item>,
     /// The ids of the calls, by the index that deltas carry.
     call_ids: HashMap<usize, CallId>,
@@ -257,6 +316,12 @@ impl StepAccumulator {
         deferred: Option<&DeferredTools>,
         emit: &dyn Fn(ChatEvent),
     ) {
+        if let ModelEvent::Text(delta)
+        | ModelEvent::Reasoning(delta)
+        | ModelEvent::CallDelta { delta, .. } = &event
+        {
+            self.streamed_bytes = self.streamed_bytes.saturating_add(delta.len());
+        }
         match event {
             ModelEvent::RequestSent(body) => emit(ChatEvent::RequestSent { body }),
             ModelEvent::Fallback { model, reason } => {
@@ -310,6 +375,20 @@ impl StepAccumulator {
             }
             ModelEvent::Finished { stop, usage } => self.finished = Some((stop, usage)),
         }
+    }
+
+    /// Estimates the tokens of the answer so far, for a vendor that reports none; 0 if it has not begun.
+    fn estimate_output(&self) -> u64 {
+        let items = self.items.iter().map(|item| match &item.kind {
+            ItemKind::Text { text } | ItemKind::Reasoning { text } | ItemKind::Refusal { text } => {
+                text.len()
+            }
+            ItemKind::Call { call } => call.name.as_str().len() + call.arguments.as_str().len(),
+            _ => 0,
+        });
+        // A model may stream deltas, or complete items alone.
+        let bytes = self.streamed_bytes.max(items.sum());
+        u64::try_from(estimate_text_tokens(bytes)).unwrap_or(u64::MAX)
     }
 
     /// Changes the id of a call if an earlier one has the same, so that each has its own result.

@@ -24,6 +24,7 @@ pub(crate) fn model_span(model: &ModelId, conversation: &str) -> Span {
         gen_ai.conversation.id = conversation,
         gen_ai.usage.input_tokens = field::Empty,
         gen_ai.usage.output_tokens = field::Empty,
+        toolwright.usage.estimated = field::Empty,
         gen_ai.response.finish_reasons = field::Empty,
         error.r#type = field::Empty,
     )
@@ -34,14 +35,20 @@ pub(crate) fn record_outcome(
     span: &Span,
     ended: &Result<Option<TurnEnd>, ModelError>,
     fallback: Option<&ModelId>,
-    answer: &Option<(StopReason, Usage)>,
+    stop: &StopReason,
+    usage: Usage,
 ) {
     if let Some(model) = fallback {
         span.record("gen_ai.response.model", &model.name);
     }
-    if let Some((stop, usage)) = answer {
+    if usage != Usage::default() {
         span.record("gen_ai.usage.input_tokens", usage.input);
         span.record("gen_ai.usage.output_tokens", usage.output);
+    }
+    if usage.estimated {
+        span.record("toolwright.usage.estimated", true);
+    }
+    if *stop != StopReason::Interrupted {
         span.record("gen_ai.response.finish_reasons", field::debug(stop));
     }
     let error = match ended {

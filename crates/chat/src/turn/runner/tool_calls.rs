@@ -1,5 +1,6 @@
 //! Runs calls: each is recorded as started before it runs, and as finished before its result is emitted.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,20 +16,30 @@ use crate::error::ChatError;
 use crate::journal::entry::{ApprovalVerdict, EntryBody};
 
 impl TurnRunner {
-    /// Runs calls: read-only ones at the same time, the others in order.
+    /// Runs calls: read-only ones at the same time, the others in order. At the time limit of the turn, those that run are
+    /// cancelled and the others do not start.
     pub(super) async fn run_calls(&self, ids: &[CallId]) -> Result<(), ChatError> {
         self.finish_hosted_calls(ids).await?;
         let calls = self.calls_by_id(ids);
         let invoker = self.invoker.with_approver(JournalApprover(Arc::clone(&self.journal)));
-        let cancel = &self.request.cancel;
+        let cancel = &self.request.cancel.child_token();
         let run = async |call: &ToolCall| {
             let gateway = self.deferred.as_ref().and_then(|deferred| deferred.invoker_of(call));
-            match self.may_run(&call.id) {
+            match self.may_run(&call.id) && !cancel.is_cancelled() {
                 true => self.run_call(gateway.unwrap_or(&invoker), call, cancel).await.map(drop),
                 false => Ok(()),
             }
         };
-        invoker.map_calls(&calls, run).await.into_iter().collect()
+        let mut results = pin!(invoker.map_calls(&calls, run));
+        let results = tokio::select! {
+            biased;
+            results = &mut results => results,
+            _ = self.time_limit() => {
+                cancel.cancel();
+                results.await
+            }
+        };
+        results.into_iter().collect()
     }
 
     /// Runs the calls that search for tools, also for a caller that runs the others itself; returns true if there are any.

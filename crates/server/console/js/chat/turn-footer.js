@@ -21,7 +21,7 @@ export function turnFooter(actions) {
     node,
     update(turn, running) {
       current = turn;
-      // An interrupted answer has no usage and is not a step in the journal.
+      // A step has its usage when it is over.
       const steps = modelSteps(turn).filter((step) => step.usage).length;
       node.hidden = turn.isSettling || !(turn.end || turn.error || (!running && steps > 0));
       const usage = turn.usage?.input || turn.usage?.output ? turn.usage : null;
@@ -30,7 +30,7 @@ export function turnFooter(actions) {
         steps > 1 && count(steps, "step"),
         turn.calls.size > 0 && count(turn.calls.size, "call"),
         usage && tokens(usage),
-        cost(turn.cost),
+        cost(turn.cost, usage),
       ];
       setText(facts, figures.filter(Boolean).join(" · "));
       setAttribute(facts, "title", usage && tokenDetails(usage));

@@ -21,7 +21,7 @@ function stepView(turn, step, index) {
     modelName(step.model ?? turn.model),
     step.endedAt && duration(step.endedAt - step.at),
     step.usage && tokenDetails(step.usage),
-    cost(step.cost),
+    cost(step.cost, step.usage),
     typeof step.stop === "string" ? `ended with “${step.stop}”` : null,
   ];
   return h(

@@ -33,7 +33,7 @@ function metadataView(turn) {
 }
 
 function stepRow(step, index, now) {
-  const facts = [step.usage && tokens(step.usage), cost(step.cost)].filter(Boolean).join(" · ");
+  const facts = [step.usage && tokens(step.usage), cost(step.cost, step.usage)].filter(Boolean).join(" · ");
   return { kind: "step", name: `Step ${index + 1}: the model`, from: step.at, to: step.endedAt ?? now, facts };
 }
 

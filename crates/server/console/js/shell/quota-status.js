@@ -15,9 +15,9 @@ const LIMITS = [
 
 const amount = (limit, value) => (limit === "cost_per_day" ? cost(value) : WHOLE.format(value));
 
-/** Returns the text of a limit: `12 of 20 messages this minute left`. */
-function limitText({ limit, left, max }, noun) {
-  return `${amount(limit, left)} of ${amount(limit, max)} ${noun} left`;
+/** Returns the text of a limit: `12 of 20 messages this minute left`; a tilde marks what is partly estimated. */
+function limitText({ limit, left, max, estimated }, noun) {
+  return `${estimated ? "~" : ""}${amount(limit, left)} of ${amount(limit, max)} ${noun} left`;
 }
 
 export function quotaStatus() {

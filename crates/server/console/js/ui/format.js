@@ -27,11 +27,12 @@ export function tokenDetails(usage) {
   return `${tilde}${WHOLE.format(usage.input ?? 0)} tokens in${cached}, ${tilde}${WHOLE.format(usage.output ?? 0)} out`;
 }
 
-/** Formats a cost in dollars; null if no price is known. */
-export function cost(amount) {
+/** Formats a cost in dollars; a tilde marks that of estimated tokens. Returns null if no price is known. */
+export function cost(amount, usage) {
   if (typeof amount !== "number") return null;
   if (amount === 0) return "$0";
-  return amount < 0.01 ? `$${amount.toPrecision(2)}` : `$${amount.toFixed(2)}`;
+  const tilde = usage?.estimated ? "~" : "";
+  return amount < 0.01 ? `${tilde}$${amount.toPrecision(2)}` : `${tilde}$${amount.toFixed(2)}`;
 }
 
 /** Formats a time relative to now: `now`, `5 min. ago`, `3 Mar`. */

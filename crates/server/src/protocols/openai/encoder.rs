@@ -199,13 +199,18 @@ fn error_chunk(code: &str, message: &str) -> Value {
 }
 
 fn usage_json(usage: Usage) -> Value {
-    json!({
+    let mut json = json!({
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,
         "total_tokens": usage.total(),
         "prompt_tokens_details": { "cached_tokens": usage.cached },
         "completion_tokens_details": { "reasoning_tokens": usage.reasoning },
-    })
+    });
+    // A field that the protocol does not have, and clients ignore.
+    if let (Some(fields), true) = (json.as_object_mut(), usage.estimated) {
+        fields.insert("estimated".to_owned(), true.into());
+    }
+    json
 }
 
 /// Merges chunks into one completion; returns the error if one of them is an error.

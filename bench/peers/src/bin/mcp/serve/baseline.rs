@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use toolwright_bench::sum;
 
 use super::{ADD, bind_listener, extra_tool_names, page};
-use crate::{servers::Transport, workload::Workload};
+use crate::{
+    servers::Transport,
+    workload::{TEMPERATURE, Workload},
+};
 
 pub async fn serve(way: Transport, load: &Workload) {
     let answer = json!({ "jsonrpc": "2.0", "id": 1_000_000, "result": canned_result(load) });
@@ -39,13 +42,14 @@ fn canned_result(load: &Workload) -> Value {
     let text = |text: String| json!({ "content": [{ "type": "text", "text": text }] });
     match load.tool {
         Some("add") => text("5".to_owned()),
+        Some("convert_temperature") => text(TEMPERATURE.to_owned()),
         Some(_) => text(page()),
         None => {
             let tool = |name: String| {
                 let schema = schema_for!(sum::Args);
                 json!({ "name": name, "description": ADD, "inputSchema": schema })
             };
-            let names = ["add".to_owned(), "page".to_owned()];
+            let names = ["add", "page", "convert_temperature"].map(str::to_owned);
             let names = names.into_iter().chain(extra_tool_names(load.tools));
             json!({ "tools": names.map(tool).collect::<Vec<_>>() })
         }

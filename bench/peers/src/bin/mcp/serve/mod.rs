@@ -28,16 +28,29 @@ pub async fn serve(name: &str, way: Transport, load: &Workload) {
 }
 
 const ADD: &str = "Adds two numbers.";
+/// The number of the tools `add`, `page` and `convert_temperature`.
+const CALLED_TOOLS: usize = 3;
+
 const READ: &str = "Reads a page.";
+const CONVERT: &str = "Converts a temperature between Celsius and Fahrenheit.";
+
+/// The arguments of the sample's `convert_temperature`.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Temperature {
+    /// The temperature to convert.
+    value: f64,
+    /// The unit of `value`: `C` or `F`, or the whole word.
+    from_unit: String,
+}
 
 /// What the tool `page` returns.
 fn page() -> String {
     "x".repeat(PAGE_BYTES)
 }
 
-/// The names of the tools that are only there to be listed: with `add` and `page` they are so many.
+/// The names of the tools that are only there to be listed: with those that are called they are so many.
 fn extra_tool_names(tools: usize) -> impl Iterator<Item = String> {
-    (2..tools).map(|number| format!("tool_{number}"))
+    (CALLED_TOOLS..tools).map(|number| format!("tool_{number}"))
 }
 
 /// Binds a port, and prints it for the benchmark.

@@ -23,7 +23,7 @@ use rmcp::{
 };
 use toolwright_bench::sum;
 
-use super::{ADD, bind_listener, extra_tool_names};
+use super::{ADD, Temperature, bind_listener, extra_tool_names};
 use crate::servers::Transport;
 
 #[derive(Clone)]
@@ -37,6 +37,12 @@ impl Shop {
     #[tool]
     fn add(&self, Parameters(args): Parameters<sum::Args>) -> String {
         sum::add(args.a, args.b).to_string()
+    }
+
+    /// Converts a temperature between Celsius and Fahrenheit.
+    #[tool]
+    fn convert_temperature(&self, Parameters(args): Parameters<Temperature>) -> String {
+        assistant_tools::convert_temperature(args.value, args.from_unit).unwrap()
     }
 
     /// Reads a page.

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use assistant_tools::convert_temperature;
 use toolwright::{Invoker, Registry, Tool, demo::DemoModel, mcp::McpServer, tool};
 use toolwright_bench::sum;
 
@@ -47,7 +48,7 @@ fn registry(tools: usize) -> Registry {
             .run(|args: sum::Args, _| sum::add(args.a, args.b))
             .unwrap()
     };
-    let named = [add::tool(), page::tool()].into_iter();
+    let named = [add::tool(), page::tool(), convert_temperature::tool()].into_iter();
     let all: Vec<Tool> = named.chain(extra_tool_names(tools).map(other)).collect();
     registry.add(all).unwrap();
     registry

@@ -5,7 +5,7 @@ use tower_mcp::{
     CallToolResult, HttpTransport, McpRouter, NoParams, StdioTransport, Tool, ToolBuilder,
 };
 
-use super::{ADD, READ, bind_listener, extra_tool_names};
+use super::{ADD, CONVERT, READ, Temperature, bind_listener, extra_tool_names};
 use crate::servers::Transport;
 
 fn add(name: String) -> Tool {
@@ -23,7 +23,14 @@ pub async fn serve(way: Transport, tools: usize) {
         .handler(|_: NoParams| async { Ok(CallToolResult::text(super::page())) })
         .build();
     let router = McpRouter::new().server_info("tower-mcp", "1.0.0");
-    let router = router.tool(add("add".to_owned())).tool(page);
+    let convert = ToolBuilder::new("convert_temperature")
+        .description(CONVERT)
+        .handler(|args: Temperature| async move {
+            let converted = assistant_tools::convert_temperature(args.value, args.from_unit);
+            Ok(CallToolResult::text(converted.unwrap()))
+        })
+        .build();
+    let router = router.tool(add("add".to_owned())).tool(page).tool(convert);
     let router = extra_tool_names(tools).fold(router, |router, name| router.tool(add(name)));
     match way {
         Transport::Stdio => StdioTransport::new(router).run().await.unwrap(),

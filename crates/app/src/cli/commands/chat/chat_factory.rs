@@ -31,6 +31,7 @@ pub(crate) struct ChatFactory<'a> {
     prices: Prices,
     tool_search: ToolSearch,
     limits: TurnLimits,
+    max_calls: Option<usize>,
     ask_before_each_call: bool,
     approve_all: bool,
 }
@@ -46,10 +47,6 @@ impl<'a> ChatFactory<'a> {
         servers: &'a RemoteServers,
     ) -> Result<Self, CliError> {
         let config = project.config();
-        let mut limits = TurnLimits::default();
-        if let Some(calls) = command.max_calls {
-            limits.calls = calls;
-        }
         Ok(Self {
             store,
             conversation_id: command.conversation.clone().unwrap_or_else(new_conversation_id),
@@ -62,7 +59,8 @@ impl<'a> ChatFactory<'a> {
             setup,
             invoker,
             servers,
-            limits,
+            limits: TurnLimits::from_config(config)?,
+            max_calls: command.max_calls,
             ask_before_each_call: command.ask,
             approve_all: command.yes,
         })
@@ -71,7 +69,7 @@ impl<'a> ChatFactory<'a> {
     /// Builds the chat of a model; approval questions are answered through `reader`.
     pub(crate) fn build_chat(&self, model: &Arc<dyn Model>, reader: Arc<dyn LineReader>) -> Chat {
         let builder = Chat::builder(&self.invoker, Arc::clone(model));
-        let builder = builder.tool_search(self.tool_search.clone());
+        let builder = builder.tool_search(self.tool_search.clone()).limits(self.limits.clone());
         let mut builder = self
             .setup
             .configure_chat(builder)
@@ -79,7 +77,7 @@ impl<'a> ChatFactory<'a> {
             .store(Arc::clone(self.store.store()))
             .node(&self.node_name)
             .lease_duration(LEASE_DURATION)
-            .limits(self.limits.clone())
+            .configure_limits(|limits| limits.calls = self.max_calls.unwrap_or(limits.calls))
             .prices(self.prices.clone())
             .approver(TerminalApprover { approve_all: self.approve_all, reader });
         for tool in &self.hosted_tools {

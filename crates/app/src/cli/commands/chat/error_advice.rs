@@ -19,7 +19,8 @@ pub(crate) fn describe_error(error: &ChatError) -> String {
         ChatError::Ended { response, .. }
             if matches!(response.end(), Some(TurnEnd::Limit { .. })) =>
         {
-            "ask for less at once; --max-calls raises the number of calls".to_owned()
+            "ask for less at once, or raise the limit: --max-calls, or [turn] in the settings"
+                .to_owned()
         }
         ChatError::Tools(_) => "`check` tells what is wrong with the tools".to_owned(),
         _ => return message,
@@ -42,6 +43,7 @@ fn advice(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::ContentFilter => "ask in other words",
         ModelErrorKind::Network => "is the network there, and the address right? Then ask again",
         ModelErrorKind::Timeout => "ask again, or choose another model",
+        ModelErrorKind::Forbidden => "choose another model with --model or /model",
         _ => "ask again; if it stays so, choose another model",
     }
 }

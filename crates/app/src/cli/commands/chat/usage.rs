@@ -40,15 +40,17 @@ impl UsageTotals {
                 tokens.push_str(&format!(", {count} {what}"));
             }
         }
-        if self.usage.estimated {
-            tokens.push_str(" (estimated)");
-        }
+        let estimated = if self.usage.estimated { " (estimated)" } else { "" };
+        tokens.push_str(estimated);
         let cost = match (self.unpriced_steps, self.steps) {
-            (0, _) => format!("{:.6}", self.cost),
+            (0, _) if self.cost == 0.0 => format!("{:.6}", self.cost),
+            (0, _) => format!("{:.6}{estimated}", self.cost),
             (unpriced, steps) if unpriced == steps => {
                 "price unknown: set prices.\"VENDOR:NAME\" in the config file".to_owned()
             }
-            (unpriced, _) => format!("{:.6}, and {unpriced} steps of unknown price", self.cost),
+            (unpriced, _) => {
+                format!("{:.6}{estimated}, and {unpriced} steps of unknown price", self.cost)
+            }
         };
         format!("steps   {}\n{tokens}\ncost    {cost}\n", self.steps)
     }
@@ -62,6 +64,19 @@ mod tests {
 
     fn step(cost: Option<f64>) -> ChatEvent {
         ChatEvent::Step { stop: StopReason::End, usage: Usage::new(10, 5), cost }
+    }
+
+    #[test]
+    fn an_estimate_is_marked_with_its_cost() {
+        let mut totals = UsageTotals::default();
+        totals.record_event(&step(Some(0.25)));
+        assert!(!totals.summary().contains("estimated"), "{}", totals.summary());
+        let mut usage = Usage::new(10, 5);
+        usage.estimated = true;
+        totals.add_step(usage, Some(0.25));
+        let summary = totals.summary();
+        assert!(summary.contains("20 in, 10 out (estimated)"), "{summary}");
+        assert!(summary.contains("0.500000 (estimated)"), "{summary}");
     }
 
     #[test]

@@ -97,6 +97,9 @@ impl AgUiEncoder {
         ] {
             entry.insert(name.to_owned(), count.into());
         }
+        if usage.estimated {
+            entry.insert("estimated".to_owned(), true.into());
+        }
         json!([entry])
     }
 }
