@@ -57,9 +57,7 @@ async fn open_approval(
         return Ok(None);
     };
     room.recover_unfinished_turn(context).await?;
-    room.wait_until_recovered().await;
-    room.sync_with_holder().await?;
-    let pending = room.event_log().pending().to_vec();
+    let pending = room.pending_approvals(context).await?;
     let found = pending.into_iter().find(|approval| {
         approval.call.id == listed.call
             && context.may_approve(&approval.approvers, listed.subject.as_deref())

@@ -59,6 +59,12 @@ impl ErrorResponse {
         Self::new(StatusCode::CONFLICT, "refused", message)
     }
 
+    /// 409: this request does not learn what became of its message or decision.
+    pub(crate) fn not_taken() -> Self {
+        let message = "the conversation went on without it, or another request has sent it, too: read the conversation, and send it again if it is not there";
+        Self::conflict(message)
+    }
+
     /// 429: a limit of the conversation or the server is reached.
     pub(crate) fn too_many_requests(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)

@@ -74,6 +74,7 @@ struct UiApproval {
 pub(crate) struct SubmittedTurn {
     pub(crate) conversation: OpenConversation,
     peer: PeerId,
+    is_decision: bool,
     started: oneshot::Receiver<Result<u64, ErrorResponse>>,
     pending_approvals: Vec<PendingApproval>,
     continued_message_id: Option<String>,
@@ -129,8 +130,7 @@ pub(crate) async fn submit_chat(
     let conversation = endpoint.open_conversation(params, &context, Operation::Participate).await?;
     let room = Arc::clone(&conversation.room);
     room.recover_unfinished_turn(&context).await?;
-    room.wait_until_recovered().await;
-    let pending = room.event_log().pending().to_vec();
+    let pending = room.pending_approvals(&context).await?;
     let last = request.messages.last();
     let continued = last.filter(|message| message.role == "assistant");
     let kind = match continued {
@@ -144,6 +144,7 @@ pub(crate) async fn submit_chat(
     let parts = continued.into_iter().flat_map(|message| &message.parts);
     let known = parts.filter_map(|part| part.tool_call_id.as_deref().map(CallId::from));
     let known = known.collect();
+    let is_decision = continued.is_some();
     let continued = continued.and_then(|message| message.id.clone());
     let mut command = RoomCommand::new(kind, context, Some(PeerId::clone(&peer)));
     let started = command.started_receiver();
@@ -151,6 +152,7 @@ pub(crate) async fn submit_chat(
     Ok(SubmittedTurn {
         conversation,
         peer,
+        is_decision,
         started,
         pending_approvals: pending,
         continued_message_id: continued,
@@ -161,15 +163,18 @@ pub(crate) async fn submit_chat(
 impl SubmittedTurn {
     /// Waits until the turn starts, and streams it from there.
     pub(crate) async fn into_stream(self) -> Result<ProtocolStream<AiSdkEncoder>, ErrorResponse> {
-        let gone = |_| ErrorResponse::conflict("the conversation went on without it");
-        let after = self.started.await.map_err(gone)??;
+        let after = self.started.await.map_err(|_| ErrorResponse::not_taken())??;
         let room = self.conversation.room;
         let answer = room.event_log().turn().answer_id;
+        let subscriber = match self.is_decision {
+            // The first request that has sent it may have had another peer.
+            true => Subscriber::for_all_recipients(Arc::clone(&room), after),
+            false => Subscriber::new(Arc::clone(&room), Some(after), Some(self.peer)),
+        };
         let message = self.continued_message_id.unwrap_or_else(|| answer_message_id(answer));
         let calls =
             self.pending_approvals.into_iter().map(|pending_approval| pending_approval.call);
         let encoder = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
-        let subscriber = Subscriber::new(room, Some(after), Some(self.peer));
         Ok(ProtocolStream::new(subscriber, encoder))
     }
 }

@@ -193,7 +193,7 @@ pub(crate) async fn post_message(
     let room = endpoint.open_conversation(params, &context, Operation::Participate).await?.room;
     let request: MessageRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let (admitted, seq) = request.submit(&room, context, None).await?;
-    let Admitted { is_waiting, position } = admitted;
+    let Admitted { is_waiting, position, .. } = admitted;
     let accepted = MessageAccepted {
         queued: is_waiting,
         seq,
@@ -253,7 +253,7 @@ impl DecisionRequest {
         room.admit(command).await?;
         match started.await {
             Ok(started) => Ok(started?),
-            Err(_) => Err(ErrorResponse::conflict("the conversation went on without the decision")),
+            Err(_) => Err(ErrorResponse::not_taken()),
         }
     }
 
