@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use crate::auth::request_context::RequestContext;
 use crate::conversation::approval_list::ListedApproval;
 use crate::conversation::room::Room;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::protocols::native::DecisionRequest;
 
 /// The maximum number of approvals in a list.

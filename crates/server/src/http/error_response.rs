@@ -50,6 +50,12 @@ impl ErrorResponse {
         Self::new(StatusCode::NOT_FOUND, "unknown", message)
     }
 
+    /// 405.
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "this path does not take that method";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+    }
+
     pub(crate) fn no_such_conversation() -> Self {
         Self::not_found("there is no such conversation")
     }

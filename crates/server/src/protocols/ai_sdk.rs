@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -25,6 +25,7 @@ use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::{ID_PARAM, PathParams};
 use crate::http::body;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::protocols::ai_sdk::encoder::AiSdkEncoder;
 
 pub(crate) mod encoder;
@@ -95,6 +96,22 @@ pub(crate) async fn post_chat(
     let conversation = submitted.conversation.clone();
     let stream = submitted.into_stream().await?;
     Ok(stream_response(&endpoint, context, &conversation, stream))
+}
+
+/// `POST PATH/chat` where the path has no parameters: the id of the conversation is in the body.
+pub(crate) async fn post_chat_without_id(
+    endpoint: State<Arc<EndpointRuntime>>,
+    context: Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    match params.last() {
+        Some((_, last)) if last == "chat" => {
+            post_chat(endpoint, context, None, headers, body).await
+        }
+        _ => Err(ErrorResponse::method_not_allowed()),
+    }
 }
 
 /// A peer id for a request without one.

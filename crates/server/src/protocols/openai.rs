@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use crate::conversation::room_command::{CommandKind, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::{EndpointRuntime, random_id};
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::http::{ApiState, body, json_response as answer};
 use crate::protocols::openai::encoder::{OpenAiEncoder, merge_chunks};
 
