@@ -6,12 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use test_support::HANG_TIMEOUT;
 use test_support::api_client::history;
 use test_support::cluster::{Cluster, ClusterSettings};
 use test_support::http::{self, Response};
-
-/// A request that has not begun after this time does not begin.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long each request takes: longer than the balancer takes to notice that a node is away.
 const REQUEST_MILLIS: u64 = 3_000;
@@ -37,7 +35,7 @@ fn complete(address: SocketAddr, order: &str) -> Response {
 fn wait_for_effects(cluster: &Cluster, count: usize) {
     let began = Instant::now();
     while history::read_effects(&cluster.effects()).len() < count {
-        assert!(began.elapsed() < TIMEOUT, "the requests do not begin");
+        assert!(began.elapsed() < HANG_TIMEOUT, "the requests do not begin");
         thread::park_timeout(Duration::from_millis(10));
     }
 }

@@ -1,12 +1,8 @@
 //! Reads the leases of conversations, and the clock that they expire by, from the database.
 
-use std::time::Duration;
-
 use sqlx::Row as _;
+use test_support::HANG_TIMEOUT;
 use test_support::cluster::Cluster;
-
-/// A lease that does not change for this time does not change any more.
-const CHANGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The lease of a conversation, at one moment of the database's clock.
 #[derive(Clone, Debug)]
@@ -46,6 +42,6 @@ pub(crate) async fn wait_until_taken_over(
             return lease;
         }
         let logs = || (0..cluster.nodes.len()).map(|n| cluster.log_of(n)).collect::<String>();
-        assert!(began.elapsed() < CHANGE_TIMEOUT, "{before:?}, and then {lease:?}\n{}", logs());
+        assert!(began.elapsed() < HANG_TIMEOUT, "{before:?}, and then {lease:?}\n{}", logs());
     }
 }

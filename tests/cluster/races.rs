@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use test_support::HANG_TIMEOUT;
 use test_support::api_client::history;
 use test_support::api_client::journal::Journal;
 use test_support::cluster::{Cluster, ClusterSettings};
@@ -16,9 +17,6 @@ use super::setting;
 
 /// Races that run at the same time.
 const PARALLEL_RACES: usize = 4;
-
-/// A turn that does not come as far as expected in this time does not work.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The messages that may wait in a conversation.
 const MAX_WAITING: usize = 16;
@@ -90,7 +88,7 @@ fn wait_for_journal(
         if response.status == 200 && is_expected(&journal) {
             return journal;
         }
-        assert!(began.elapsed() < TIMEOUT, "{path}: {:#?}", journal.entries);
+        assert!(began.elapsed() < HANG_TIMEOUT, "{path}: {:#?}", journal.entries);
         thread::park_timeout(Duration::from_millis(20));
     }
 }
@@ -107,7 +105,7 @@ fn wait_until_answered(node: SocketAddr, path: &str, user: &str) -> Journal {
         if snapshot.get("queued").is_none() {
             return wait_for_journal(node, path, user, has_ended);
         }
-        assert!(began.elapsed() < TIMEOUT, "{path}: {snapshot:#}");
+        assert!(began.elapsed() < HANG_TIMEOUT, "{path}: {snapshot:#}");
         thread::park_timeout(Duration::from_millis(20));
     }
 }

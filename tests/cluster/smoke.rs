@@ -2,17 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::json;
 use test_support::api_client::client::{Acknowledgement, Client, Shared};
 use test_support::api_client::history;
 use test_support::cluster::{BusKind, Cluster, ClusterSettings};
-use test_support::{http, real};
+use test_support::{HANG_TIMEOUT, http, real};
 use toolwright::testing::SeededRng;
-
-/// A turn that has not ended after this time does not end.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_conversation_goes_on_at_every_node_and_the_dashboard_shows_it() {
@@ -63,7 +60,7 @@ fn has_the_metrics_of_the_dashboard(cluster: &Cluster) {
         let served = metric_names(&texts);
         let missing: Vec<&&str> = shown.iter().filter(|name| !served.contains(*name)).collect();
         // The turn that fails ends some time.
-        if missing != [&"toolwright_errors_total"] || began.elapsed() > TIMEOUT {
+        if missing != [&"toolwright_errors_total"] || began.elapsed() > HANG_TIMEOUT {
             assert!(missing.is_empty(), "the dashboard shows what no node measures: {missing:?}");
             return;
         }

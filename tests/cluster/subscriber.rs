@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::HANG_TIMEOUT;
 use test_support::http::{self, EventStream};
 use tokio_tungstenite::tungstenite::{self, Message, WebSocket};
 use toolwright::testing::SeededRng;
@@ -200,7 +201,7 @@ impl Reader {
         let after = self.newest().map(|after| format!("?after={after}")).unwrap_or_default();
         let url = format!("ws://{}{}{after}", self.address, self.path);
         let stream = TcpStream::connect(self.address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        stream.set_read_timeout(Some(HANG_TIMEOUT))?;
         let opened = tungstenite::client(url, stream);
         let (mut socket, _) = opened.map_err(|error| io::Error::other(error.to_string()))?;
         socket.get_ref().set_read_timeout(Some(READ_TIMEOUT))?;

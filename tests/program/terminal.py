@@ -13,7 +13,8 @@ import select
 import socket
 import sys
 
-PATIENCE = 30
+# For a machine with much other work, in seconds.
+PATIENCE = 300
 
 steps, program = json.loads(sys.argv[1]), sys.argv[2:]
 begin, started = os.pipe()

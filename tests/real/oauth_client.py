@@ -11,6 +11,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientMetadata
 
 REDIRECT = "http://127.0.0.1:9/callback"
+# For a machine with much other work, in seconds.
+PATIENCE = 300
 
 
 class Memory:
@@ -60,7 +62,7 @@ async def meet(url, mode):
 
 async def main():
     for mode in ("legacy", "2026-07-28"):
-        await asyncio.wait_for(meet(sys.argv[1], mode), timeout=60)
+        await asyncio.wait_for(meet(sys.argv[1], mode), timeout=PATIENCE)
     print("all well")
 
 

@@ -14,7 +14,7 @@ use crate::suites::EVERYTHING;
 
 /// Matches any number of lines, including none.
 const ANY_LINES: &str = "…";
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 const PAGES: [&str; 4] = ["README.md", "docs/*.md", "bridges/*/README.md", "examples/*.rs"];
 
 /// A command and what it prints.

@@ -7,6 +7,7 @@ pub(crate) mod cluster;
 pub(crate) mod event;
 pub(crate) mod event_log;
 pub(crate) mod external_transcript;
+mod pending_approvals;
 pub(crate) mod presence;
 mod retention;
 pub(crate) mod room;

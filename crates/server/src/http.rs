@@ -14,7 +14,7 @@ use crate::auth::middleware::{Access, Guard};
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
-use crate::http::mount::{PARTS, PartRoutes};
+use crate::http::mount::{PARTS, Part, PartRoutes};
 use crate::http::mounted::Mounted;
 use crate::http::routes::Routes;
 
@@ -25,6 +25,7 @@ mod connections;
 pub(crate) mod console;
 pub(crate) mod cookie;
 pub(crate) mod error_response;
+pub(crate) mod extract;
 mod info;
 pub(crate) mod limits;
 pub(crate) mod metrics;
@@ -66,8 +67,9 @@ pub(crate) fn router(server: &Arc<ServerState>, mounted: &Mounted) -> (Router, V
             paths.extend(its_paths);
         }
     };
+    let has_ai_sdk = mounted.parts.iter().any(|(row, _)| row.part == Part::AiSdk);
     for endpoint in &mounted.endpoints {
-        add(vec![mount::endpoint_routes(endpoint)], &endpoint.auth);
+        add(vec![mount::endpoint_routes(endpoint, has_ai_sdk)], &endpoint.auth);
     }
     for (row, endpoint) in &mounted.parts {
         match (&row.routes, endpoint) {

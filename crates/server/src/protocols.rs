@@ -7,6 +7,7 @@ use toolwright_chat::ChatEvent;
 use toolwright_core::Content;
 
 use crate::conversation::event::{ConversationEvent, EndpointEvent, EventBody};
+use crate::conversation::room::ConversationSnapshot;
 
 pub(crate) mod ag_ui;
 pub(crate) mod ai_sdk;
@@ -40,6 +41,13 @@ pub(crate) trait EventEncoder: Send + 'static {
                 ConversationEvent::Endpoint(event) => self.on_endpoint_event(event, out),
             },
         }
+    }
+
+    /// Adds the messages for a snapshot of the conversation, in place of events that are missing here; returns true if they are
+    /// the last ones. A protocol that cannot continue a turn from a snapshot ends with an error.
+    fn on_snapshot(&mut self, _: &ConversationSnapshot, out: &mut Messages) -> bool {
+        self.on_endpoint_event(&EndpointEvent::turn_lost(), out);
+        true
     }
 
     /// The data of the last server-sent event, verbatim.

@@ -2,11 +2,11 @@
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { account, beginConversation, conversationId, probe, probeJson, start } from "./support/people.js";
+import { SUITE_TIMEOUT, account, beginConversation, conversationId, probe, probeJson, start } from "./support/people.js";
 
 const TITLE = "What time is it in Tokyo?";
 
-describe("an admin", { timeout: 300_000 }, () => {
+describe("an admin", { timeout: SUITE_TIMEOUT }, () => {
   it("reads all conversations, and each access is recorded", async (t) => {
     const { server, signIn } = await start(t);
     const [ada, bob] = [await signIn("ada"), await signIn("bob")];

@@ -3,11 +3,11 @@
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { acceptLink, conversationId, createLink, probe, probeJson, start } from "./support/people.js";
+import { SUITE_TIMEOUT, acceptLink, conversationId, createLink, probe, probeJson, start } from "./support/people.js";
 
 const TITLE = "Refund order A-1042, 20 euros";
 
-describe("a call that managers approve", { timeout: 300_000 }, () => {
+describe("a call that managers approve", { timeout: SUITE_TIMEOUT }, () => {
   it("waits for a manager, whoever else is connected", async (t) => {
     const { signIn, store } = await start(t, { more: '[tools.issue_refund]\napprovers = "role:manager"\n' });
     const [ada, bob] = [await signIn("ada"), await signIn("bob")];

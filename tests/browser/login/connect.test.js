@@ -4,7 +4,7 @@
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { startShop } from "./support/shop.js";
-import { probe, probeJson, start } from "./support/people.js";
+import { SUITE_TIMEOUT, probe, probeJson, start } from "./support/people.js";
 
 const settings = (url) => `
 [mcp.servers.shop]
@@ -23,7 +23,7 @@ async function logIn(page) {
   return tab;
 }
 
-describe("a server that people connect to on their own", { timeout: 300_000 }, () => {
+describe("a server that people connect to on their own", { timeout: SUITE_TIMEOUT }, () => {
   it("is connected on the page of the tools, and in the middle of a conversation", async (t) => {
     const shop = await startShop(t);
     const { server, signIn, store } = await start(t, { more: settings(shop.url), alsoAllowed: [shop.url] });

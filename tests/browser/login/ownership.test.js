@@ -3,7 +3,7 @@
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { beginConversation, probe, probeJson, start } from "./support/people.js";
+import { SUITE_TIMEOUT, beginConversation, probe, probeJson, start } from "./support/people.js";
 
 const DECISION = { call: "c", token: "t", verdict: "approve" };
 const MESSAGES = [{ id: "m", role: "user", parts: [{ type: "text", text: "Hello" }] }];
@@ -46,7 +46,7 @@ function isOwned(path) {
   return /\{(id|share|approval)\}/.test(path) && !path.startsWith("/api/sessions");
 }
 
-describe("a conversation of another person", { timeout: 300_000 }, () => {
+describe("a conversation of another person", { timeout: SUITE_TIMEOUT }, () => {
   it("is refused on every route like one that does not exist", async (t) => {
     const { signIn } = await start(t, { more: '[tools.issue_refund]\napprovers = "role:manager"\n' });
     const ada = await signIn("ada");

@@ -11,13 +11,14 @@ import {
   openShareDialog,
   probe,
   start,
+  SUITE_TIMEOUT,
 } from "./support/people.js";
 
 const TITLE = "What time is it in Tokyo?";
 const link = (page) => page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: TITLE });
 const missing = (page) => page.getByRole("heading", { name: "There is no such conversation" });
 
-describe("a conversation that is shared by a link", { timeout: 300_000 }, () => {
+describe("a conversation that is shared by a link", { timeout: SUITE_TIMEOUT }, () => {
   it("can be read until the link is ended, and no longer by a page that is open", async (t) => {
     const { signIn } = await start(t);
     const [ada, bob] = [await signIn("ada"), await signIn("bob")];

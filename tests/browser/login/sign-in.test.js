@@ -3,9 +3,9 @@
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { HAS_TELEMETRY, startCollector } from "./support/collector.js";
-import { account, beginConversation, conversationId, probe, signInWith, start } from "./support/people.js";
+import { SUITE_TIMEOUT, account, beginConversation, conversationId, probe, signInWith, start } from "./support/people.js";
 
-describe("sign-in with a provider", { timeout: 300_000 }, () => {
+describe("sign-in with a provider", { timeout: SUITE_TIMEOUT }, () => {
   it("makes conversations those of the person who began them", async (t) => {
     const { open, signIn } = await start(t);
     const first = await open();

@@ -50,7 +50,8 @@ export async function openPage(
     reducedMotion: "reduce",
     acceptDownloads: true,
   });
-  context.setDefaultTimeout(15_000);
+  // For a machine with much other work.
+  context.setDefaultTimeout(120_000);
   if (alsoAllowed.length) {
     await context.route(
       (target) => !isAllowed(target.href),

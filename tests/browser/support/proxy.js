@@ -23,7 +23,7 @@ export async function startProxyFor(t, serverPort, { strip }) {
     `
 defaults
   mode http
-  timeout connect 10s
+  timeout connect 120s
   timeout client 120s
   timeout server 120s
 listen proxy

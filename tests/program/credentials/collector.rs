@@ -4,10 +4,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
 
-/// How long a test waits for a span; much longer than it takes.
-const SPAN_TIMEOUT: Duration = Duration::from_secs(60);
+use test_support::HANG_TIMEOUT;
 
 /// What was received, and the signal that there is more.
 type Received = Arc<(Mutex<Vec<u8>>, Condvar)>;
@@ -58,7 +56,7 @@ impl Collector {
             !bytes.windows(text.len()).any(|window| window == text.as_bytes())
         };
         let locked = bytes.lock().unwrap();
-        let (locked, waited) = more.wait_timeout_while(locked, SPAN_TIMEOUT, is_missing).unwrap();
+        let (locked, waited) = more.wait_timeout_while(locked, HANG_TIMEOUT, is_missing).unwrap();
         drop(locked);
         assert!(!waited.timed_out(), "no span contains {text}");
     }

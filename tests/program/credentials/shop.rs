@@ -5,13 +5,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::Value;
+use test_support::HANG_TIMEOUT;
 use test_support::real::{is_installed, root};
-
-/// How long a test waits for a report; much longer than it takes.
-const REPORT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server.
 pub(crate) struct Shop {
@@ -57,7 +54,7 @@ impl Shop {
     /// Waits for a report, and returns its value.
     pub(crate) fn wait_for(&self, key: &str) -> Value {
         loop {
-            let mut report = self.reports.recv_timeout(REPORT_TIMEOUT).unwrap();
+            let mut report = self.reports.recv_timeout(HANG_TIMEOUT).unwrap();
             if let Some(value) = report.get_mut(key) {
                 return value.take();
             }

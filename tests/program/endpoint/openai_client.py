@@ -5,6 +5,7 @@ import json
 import sys
 
 import openai
+import pydantic
 
 URL = f"{sys.argv[1]}/v1"
 QUESTION = [{"role": "user", "content": "What time is it in Tokyo?"}]
@@ -58,6 +59,20 @@ def tools_of_the_caller(client, model):
     assert "blinked" in answer.choices[0].message.content, answer
 
 
+class Place(pydantic.BaseModel):
+    city: str
+    people: int
+
+
+def structured(client, model):
+    question = [{"role": "user", "content": "The city is Bern, with 134000 people."}]
+    answer = client.chat.completions.parse(model=model, messages=question, response_format=Place)
+    assert answer.choices[0].message.parsed.people == 134000, answer
+    with client.chat.completions.stream(model=model, messages=question, response_format=Place) as stream:
+        final = stream.get_final_completion()
+    assert final.choices[0].message.parsed.people == 134000, final
+
+
 def refusals(client, model):
     refund = [{"role": "user", "content": "Refund 25 euros for order A-1"}]
     answer = client.chat.completions.create(model=model, messages=refund)
@@ -88,6 +103,7 @@ with openai.OpenAI(base_url=URL, api_key="none", max_retries=0) as client:
     model = whole(client)
     streamed(client, model)
     tools_of_the_caller(client, model)
+    structured(client, model)
     refusals(client, model)
 asyncio.run(at_once(model))
 print("all well")

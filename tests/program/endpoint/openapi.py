@@ -13,13 +13,13 @@ URL = sys.argv[1]
 
 
 def get(path):
-    with urlopen(URL + path, timeout=60) as answer:
+    with urlopen(URL + path, timeout=300) as answer:
         return json.load(answer)
 
 
 def post(path, body):
     request = Request(URL + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urlopen(request, timeout=60) as answer:
+    with urlopen(request, timeout=300) as answer:
         return json.load(answer)
 
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Without a response for this time, the test fails.
-const TIMEOUT: Duration = Duration::from_secs(120);
+use crate::HANG_TIMEOUT;
 
 /// A response whose head was received.
 pub struct Response {
@@ -39,7 +38,7 @@ fn open(
     body: &str,
 ) -> io::Result<ResponseHead> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_read_timeout(Some(HANG_TIMEOUT))?;
     // HTTP/1.0: the response is not chunked, and ends with the connection.
     let head = format!("{method} {path} HTTP/1.0\r\nhost: {address}\r\n{headers}");
     let length = body.len();

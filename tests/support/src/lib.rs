@@ -24,3 +24,6 @@ pub mod real;
 pub mod servers;
 
 pub use command_output::CommandOutput;
+
+/// How long a test waits before it has failed: no limit of what is tested, and more than a machine with much other work needs.
+pub const HANG_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(300);

@@ -8,7 +8,7 @@ use toolwright_core::{
 
 use std::sync::Arc;
 
-use crate::chat::event::ApprovalResponse;
+use crate::chat::event::{ApprovalResponse, PendingApproval};
 use crate::chat::response::Response;
 use crate::chat::stream::EventSender;
 use crate::chat::tool_search::ToolSearch;
@@ -22,7 +22,7 @@ use crate::journal::store::owner::PrincipalRecord;
 use crate::journal::window::HistoryWindow;
 use crate::model::{Message, Model, ModelOptions, ResponseFormat, ToolChoice};
 use crate::turn::TurnLimits;
-use crate::turn::runner::run_turn;
+use crate::turn::runner::{load_pending_approvals, run_turn};
 
 /// A request for a turn: messages, approval responses or results; sent with [`call`](Self::call), [`stream`](Self::stream) or
 /// [`extract`](Self::extract).
@@ -288,5 +288,16 @@ impl TurnRequest {
     /// that waits for approvals or results is no error: see [`Response::pending_approvals`] and [`Response::calls`].
     pub async fn call(self) -> Result<Response, ChatError> {
         run_turn(Box::new(self), EventSender::disabled()).await
+    }
+
+    /// Returns the approvals that the stored conversation waits for, as its journal has them; empty if its turn does not wait.
+    ///
+    /// The turn is not resumed, so this needs no lease: any node may read what another one has asked.
+    ///
+    /// # Errors
+    ///
+    /// When the store or the tools cannot be read.
+    pub async fn pending_approvals(self) -> Result<Vec<PendingApproval>, ChatError> {
+        load_pending_approvals(Box::new(self)).await
     }
 }

@@ -92,46 +92,35 @@ async fn run_with_lease(
     lease: &Lease,
     events: EventSender,
 ) -> Result<Response, ChatError> {
-    let is_resuming = !request.inputs.iter().any(TurnInput::is_message);
-    let signer = request.chat.approval_signer(is_resuming).await?;
-    let journal = match journal {
-        Some(journal) => journal,
-        None => {
-            let signer = Arc::clone(&signer);
-            Arc::new(Journal::open(store, lease.clone(), &request.options, signer).await?)
-        }
-    };
-    journal.resume(lease.clone(), request.options.limits.clone());
-    let guarded = tools_with_approval(&request, &journal);
-    let invoker = select_tools(&request, &guarded, signer).await?;
-    let scope = request.scope.clone().session(&*journal.conversation);
-    let scope = scope.cancel_on(request.cancel.clone());
-    let tools = request.chat.visible_tools(&invoker, &scope)?;
-    if let ToolChoice::Named(name) = &request.options.tool_choice
-        && !tools.iter().any(|tool| tool.spec().name == name.as_str())
-    {
-        let known = tools.iter().map(|tool| tool.spec().name.as_str());
-        let nearest = nearest(name, known, 3);
-        return Err(ChatError::UnknownTool {
-            names: vec![name.clone()],
-            nearest: nearest.into_iter().map(str::to_owned).collect(),
-        });
-    }
-    let deferred = DeferredTools::new(&request, &invoker, &scope, &journal, &tools)?;
-    let tools = deferred.as_ref().map_or(tools, |deferred| Arc::clone(deferred.offered()));
     let inputs = std::mem::take(&mut request.inputs);
-    let (started, asking) = (Mutex::default(), RwLock::default());
-    let runner =
-        TurnRunner { tools, deferred, request, invoker, scope, journal, events, started, asking };
+    let is_resuming = !inputs.iter().any(TurnInput::is_message);
+    let runner = TurnRunner::open(request, is_resuming, journal, store, lease, events).await?;
     runner.apply_inputs(inputs).await?;
     runner.run_loop().await
 }
 
+/// Returns the approvals that the turn of the request's conversation waits for, as its journal has them.
+///
+/// Nothing is appended, so this needs no lease.
+pub(crate) async fn load_pending_approvals(
+    mut request: Box<TurnRequest>,
+) -> Result<Vec<PendingApproval>, ChatError> {
+    let Some(conversation) = request.conversation.clone() else {
+        return Ok(Vec::new());
+    };
+    request.inputs.clear();
+    let store = Arc::clone(&request.chat.0.store);
+    let lease = Lease::new(conversation, "", 0);
+    let events = EventSender::disabled();
+    let runner = TurnRunner::open(request, true, None, store, &lease, events).await?;
+    Ok(runner.awaited_approvals())
+}
+
 /// Returns the tools whose open calls need approval: they still do if this request resumes a turn that another one started.
-fn tools_with_approval(request: &TurnRequest, journal: &Journal) -> HashSet<ToolName> {
-    match request.inputs.iter().any(TurnInput::is_message) {
-        true => HashSet::new(),
-        false => {
+fn tools_with_approval(is_resuming: bool, journal: &Journal) -> HashSet<ToolName> {
+    match is_resuming {
+        false => HashSet::new(),
+        true => {
             let state = journal.state();
             let calls = state.turn.calls_with_approval();
             calls.map(|call| call.tool.clone()).collect()
@@ -157,17 +146,51 @@ struct TurnRunner {
 }
 
 impl TurnRunner {
+    /// Reads the journal, and selects the tools of the turn. A request that is `is_resuming` starts no turn of its own.
+    async fn open(
+        request: Box<TurnRequest>,
+        is_resuming: bool,
+        journal: Option<Arc<Journal>>,
+        store: Arc<dyn Store>,
+        lease: &Lease,
+        events: EventSender,
+    ) -> Result<Self, ChatError> {
+        let signer = request.chat.approval_signer(is_resuming).await?;
+        let journal = match journal {
+            Some(journal) => journal,
+            None => {
+                let signer = Arc::clone(&signer);
+                Arc::new(Journal::open(store, lease.clone(), &request.options, signer).await?)
+            }
+        };
+        journal.resume(lease.clone(), request.options.limits.clone());
+        let guarded = tools_with_approval(is_resuming, &journal);
+        let invoker = select_tools(&request, &guarded, signer).await?;
+        let scope = request.scope.clone().session(&*journal.conversation);
+        let scope = scope.cancel_on(request.cancel.clone());
+        let tools = request.chat.visible_tools(&invoker, &scope)?;
+        if let ToolChoice::Named(name) = &request.options.tool_choice
+            && !tools.iter().any(|tool| tool.spec().name == name.as_str())
+        {
+            let known = tools.iter().map(|tool| tool.spec().name.as_str());
+            let nearest = nearest(name, known, 3);
+            return Err(ChatError::UnknownTool {
+                names: vec![name.clone()],
+                nearest: nearest.into_iter().map(str::to_owned).collect(),
+            });
+        }
+        let deferred = DeferredTools::new(&request, &invoker, &scope, &journal, &tools)?;
+        let tools = deferred.as_ref().map_or(tools, |deferred| Arc::clone(deferred.offered()));
+        let (started, asking) = (Mutex::default(), RwLock::default());
+        Ok(Self { tools, deferred, request, invoker, scope, journal, events, started, asking })
+    }
+
     async fn run_loop(self) -> Result<Response, ChatError> {
         self.events.emit(ChatEvent::TurnStarted {
             conversation: self.journal.conversation.clone(),
             model: self.request.options.model.id().clone(),
         });
-        let awaiting: Vec<CallId> = {
-            let turn = &self.journal.state().turn;
-            let awaiting = turn.open_calls().filter(|open| turn.is_awaiting_approval(&open.call));
-            awaiting.map(|open| open.call.clone()).collect()
-        };
-        for approval in self.pending_approvals(&awaiting) {
+        for approval in self.awaited_approvals() {
             self.events.emit(ChatEvent::ApprovalRequested(Box::new(approval)));
         }
         loop {
@@ -376,6 +399,16 @@ impl TurnRunner {
         let (usage, cost) = (journal.turn.usage(), journal.turn.cost());
         drop(journal);
         Response { request: self.request, journal: self.journal, entries, state, usage, cost }
+    }
+
+    /// Returns the approvals that the turn waits for; a call whose tool has changed is left out.
+    fn awaited_approvals(&self) -> Vec<PendingApproval> {
+        let awaiting: Vec<CallId> = {
+            let turn = &self.journal.state().turn;
+            let awaiting = turn.open_calls().filter(|open| turn.is_awaiting_approval(&open.call));
+            awaiting.map(|open| open.call.clone()).collect()
+        };
+        self.pending_approvals(&awaiting)
     }
 
     /// Returns what an approver is shown of calls that need approval; a call whose tool has changed is left out.

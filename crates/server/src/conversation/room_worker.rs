@@ -23,6 +23,7 @@ use toolwright_core::CancellationToken;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::cluster::node_message::NodeMessage;
 use crate::conversation::event::{EndpointEvent, unix_millis_now};
+use crate::conversation::event_log::NO_SEQ;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{LiveCommand, RoomCommand, StartedSender};
 use crate::conversation::turn::{CommandStatus, expired_error, refuse_message};
@@ -371,7 +372,7 @@ fn other_owner<'a>(
 }
 
 /// The definitions of the tools that the client of a turn runs itself.
-fn client_tools_of(turn: &[Entry]) -> &[Value] {
+pub(super) fn client_tools_of(turn: &[Entry]) -> &[Value] {
     let of_message = turn.iter().map(|entry| &*entry.client_tools);
     of_message.rev().find(|tools| !tools.is_empty()).unwrap_or_default()
 }
@@ -480,6 +481,7 @@ impl Room {
             attend(&endpoint.store, &self.id, &endpoint.server.node, duration, &worker).await;
         // The lease was released after that, while the next worker may have begun.
         if worker.is_finished.into_inner() {
+            self.report_taken().await;
             return;
         }
         if endpoint.server.draining.is_cancelled() {
@@ -536,6 +538,7 @@ impl Room {
     async fn watch_holder(self: Arc<Self>) {
         loop {
             sleep(self.endpoint.server.limits.lease_duration / 3).await;
+            self.report_taken().await;
             let late: HashMap<String, LiveCommand> = {
                 let mut work = self.work();
                 if work.live.is_empty() {
@@ -550,6 +553,35 @@ impl Room {
             };
             self.report_busy(late);
             self.wake_holder();
+        }
+    }
+
+    /// Answers clients whose commands are not in the inbox any more: another node has taken them and its message has not
+    /// arrived, or a decision was sent again while it was carried out.
+    async fn report_taken(&self) {
+        let waiting: Vec<String> = {
+            let work = self.work();
+            let stored = work.live.iter().filter(|(_, live)| live.is_stored);
+            stored.map(|(item, _)| item.clone()).collect()
+        };
+        if waiting.is_empty() {
+            return;
+        }
+        let store = &self.endpoint.store;
+        let (Ok(inbox), Ok(entries)) = (store.inbox(&self.id).await, store.load(&self.id).await)
+        else {
+            return;
+        };
+        for item in waiting {
+            if inbox.iter().any(|it| it.id == item) {
+                continue;
+            }
+            // Its first event is not known: the client reads a snapshot.
+            let is_kept = entries.iter().any(|entry| entry.id == item);
+            self.report_started(
+                &item,
+                is_kept.then_some(NO_SEQ).ok_or_else(ErrorResponse::not_taken),
+            );
         }
     }
 

@@ -219,8 +219,13 @@ impl Session {
         if let Some(after) = message.after {
             request = request.after(after);
         }
-        match message.model {
-            Some(model) => request.model(endpoint.with_guardrails(model)),
+        let model = message.model.map(|model| endpoint.with_guardrails(model));
+        if let Some(conversation) = &self.0.room.unstored {
+            let model = model.unwrap_or_else(|| Arc::clone(&endpoint.model));
+            return request.model(conversation.with_format(model));
+        }
+        match model {
+            Some(model) => request.model(model),
             None => request,
         }
     }

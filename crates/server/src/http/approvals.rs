@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use crate::auth::request_context::RequestContext;
 use crate::conversation::approval_list::ListedApproval;
 use crate::conversation::room::Room;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::protocols::native::DecisionRequest;
 
 /// The maximum number of approvals in a list.
@@ -57,9 +58,7 @@ async fn open_approval(
         return Ok(None);
     };
     room.recover_unfinished_turn(context).await?;
-    room.wait_until_recovered().await;
-    room.sync_with_holder().await?;
-    let pending = room.event_log().pending().to_vec();
+    let pending = room.pending_approvals(context).await?;
     let found = pending.into_iter().find(|approval| {
         approval.call.id == listed.call
             && context.may_approve(&approval.approvers, listed.subject.as_deref())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{OriginalUri, Path, RawQuery, State};
+use axum::extract::{OriginalUri, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
@@ -16,6 +16,7 @@ use crate::connections::{ConnectionError, PersonalConnections};
 use crate::endpoint::server_state::ServerState;
 use crate::http::cookie::{SameSite, SetCookie, append_cookies, cookie_named};
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::http::public_url::{base_path, server_url};
 
 /// The path that browsers are redirected to.

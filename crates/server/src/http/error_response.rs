@@ -50,6 +50,12 @@ impl ErrorResponse {
         Self::new(StatusCode::NOT_FOUND, "unknown", message)
     }
 
+    /// 405.
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "this path does not take that method";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+    }
+
     pub(crate) fn no_such_conversation() -> Self {
         Self::not_found("there is no such conversation")
     }
@@ -57,6 +63,12 @@ impl ErrorResponse {
     /// 409: not possible in the current state of the conversation.
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "refused", message)
+    }
+
+    /// 409: this request does not learn what became of its message or decision.
+    pub(crate) fn not_taken() -> Self {
+        let message = "the conversation went on without it, or another request has sent it, too: read the conversation, and send it again if it is not there";
+        Self::conflict(message)
     }
 
     /// 429: a limit of the conversation or the server is reached.

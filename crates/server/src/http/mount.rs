@@ -251,15 +251,17 @@ fn api_routes(state: &ApiState) -> Vec<Routes> {
 }
 
 /// The routes of every endpoint, below its path.
-pub(super) fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Routes {
+pub(super) fn endpoint_routes(endpoint: &Arc<EndpointRuntime>, has_ai_sdk: bool) -> Routes {
     let path = &endpoint.template.path;
+    let mut conversation = get(native::show_or_upgrade)
+        .delete(native::delete_conversation)
+        .patch(management::rename_conversation);
+    if has_ai_sdk && endpoint.template.collection_path().is_some() {
+        // A route of its own would hide the conversation of the id `chat`.
+        conversation = conversation.post(ai_sdk::post_chat_without_id);
+    }
     let routes = [
-        (
-            path.clone(),
-            get(native::show_or_upgrade)
-                .delete(native::delete_conversation)
-                .patch(management::rename_conversation),
-        ),
+        (path.clone(), conversation),
         (format!("{path}/events"), get(native::subscribe_events)),
         (format!("{path}/prompt"), post(native::post_message)),
         // No parameter of an endpoint's path has a hyphen.

@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
@@ -12,6 +12,7 @@ use toolwright_core::Outcome;
 use super::{ApiState, body, json_response as answer};
 use crate::auth::request_context::RequestContext;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 
 pub(super) async fn list_prompts(
     Extension(context): Extension<RequestContext>,

@@ -1,7 +1,6 @@
 //! Routes that know their paths, and how each is protected.
 
 use axum::Router;
-use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::MethodRouter;
 
@@ -33,10 +32,8 @@ impl Routes {
 
     /// The routes of a router with these paths.
     pub(crate) fn from_router(access: Access, router: Router, paths: Vec<String>) -> Self {
-        let router = router.method_not_allowed_fallback(async || {
-            let message = "this path does not take that method";
-            ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
-        });
+        let router =
+            router.method_not_allowed_fallback(async || ErrorResponse::method_not_allowed());
         Self { router, paths, access }
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
@@ -17,6 +17,7 @@ use toolwright_search::ToolEmbeddings;
 use super::{ApiState, body, json_response as answer};
 use crate::auth::request_context::RequestContext;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::{Path, Query};
 
 /// The maximum length of a question, in bytes.
 const MAX_QUESTION: usize = 2_000;

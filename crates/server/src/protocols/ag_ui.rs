@@ -93,7 +93,7 @@ async fn start_run(
     // With the client's tools: a call of one may be what the turn waits for.
     room.recover_unfinished_turn(&caller).await?;
     room.wait_until_recovered().await;
-    let pending = room.event_log().pending().to_vec();
+    let pending = room.pending_approvals(&caller).await.map_err(ErrorResponse::from)?;
     let Some(command_kind) = command_for_input(endpoint, &room, input, &pending).await? else {
         return Ok(replay_thread(endpoint, context, &conversation, input).await?);
     };
@@ -101,14 +101,20 @@ async fn start_run(
     let encoder = new_encoder(input)?.with_client_results(client_result_calls(&command_kind));
     let peer = ai_sdk::random_peer_id()?;
     let mut command = RoomCommand::new(command_kind, caller, Some(Arc::clone(&peer)));
+    let is_decision = matches!(command.kind, CommandKind::Decisions(_));
     let started = command.started_receiver();
-    room.admit(command).await?;
+    let admitted = room.admit(command).await?;
     let after = match started.await {
         Ok(Ok(after)) => after,
         Ok(Err(why)) => return run_error("refused", redact(&why.message)),
-        Err(_) => return run_error("refused", "the conversation went on without it"),
+        Err(_) => return run_error("refused", ErrorResponse::not_taken().message),
     };
-    let subscriber = Subscriber::new(room, Some(after), Some(peer));
+    let subscriber = match is_decision {
+        // The first request that has sent it may have had another peer.
+        true => Subscriber::for_all_recipients(room, after),
+        false => Subscriber::new(room, Some(after), Some(peer)),
+    };
+    let encoder = encoder.with_item(admitted.item);
     let stream = ProtocolStream::new(subscriber, encoder);
     let ended = conversation.wait_ended(&context);
     Ok(sse::stream_response(stream, endpoint, None, context, ended, []))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -25,6 +25,7 @@ use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::{ID_PARAM, PathParams};
 use crate::http::body;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::protocols::ai_sdk::encoder::AiSdkEncoder;
 
 pub(crate) mod encoder;
@@ -74,6 +75,7 @@ struct UiApproval {
 pub(crate) struct SubmittedTurn {
     pub(crate) conversation: OpenConversation,
     peer: PeerId,
+    is_decision: bool,
     started: oneshot::Receiver<Result<u64, ErrorResponse>>,
     pending_approvals: Vec<PendingApproval>,
     continued_message_id: Option<String>,
@@ -94,6 +96,22 @@ pub(crate) async fn post_chat(
     let conversation = submitted.conversation.clone();
     let stream = submitted.into_stream().await?;
     Ok(stream_response(&endpoint, context, &conversation, stream))
+}
+
+/// `POST PATH/chat` where the path has no parameters: the id of the conversation is in the body.
+pub(crate) async fn post_chat_without_id(
+    endpoint: State<Arc<EndpointRuntime>>,
+    context: Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    match params.last() {
+        Some((_, last)) if last == "chat" => {
+            post_chat(endpoint, context, None, headers, body).await
+        }
+        _ => Err(ErrorResponse::method_not_allowed()),
+    }
 }
 
 /// A peer id for a request without one.
@@ -129,8 +147,7 @@ pub(crate) async fn submit_chat(
     let conversation = endpoint.open_conversation(params, &context, Operation::Participate).await?;
     let room = Arc::clone(&conversation.room);
     room.recover_unfinished_turn(&context).await?;
-    room.wait_until_recovered().await;
-    let pending = room.event_log().pending().to_vec();
+    let pending = room.pending_approvals(&context).await?;
     let last = request.messages.last();
     let continued = last.filter(|message| message.role == "assistant");
     let kind = match continued {
@@ -144,6 +161,7 @@ pub(crate) async fn submit_chat(
     let parts = continued.into_iter().flat_map(|message| &message.parts);
     let known = parts.filter_map(|part| part.tool_call_id.as_deref().map(CallId::from));
     let known = known.collect();
+    let is_decision = continued.is_some();
     let continued = continued.and_then(|message| message.id.clone());
     let mut command = RoomCommand::new(kind, context, Some(PeerId::clone(&peer)));
     let started = command.started_receiver();
@@ -151,6 +169,7 @@ pub(crate) async fn submit_chat(
     Ok(SubmittedTurn {
         conversation,
         peer,
+        is_decision,
         started,
         pending_approvals: pending,
         continued_message_id: continued,
@@ -161,15 +180,18 @@ pub(crate) async fn submit_chat(
 impl SubmittedTurn {
     /// Waits until the turn starts, and streams it from there.
     pub(crate) async fn into_stream(self) -> Result<ProtocolStream<AiSdkEncoder>, ErrorResponse> {
-        let gone = |_| ErrorResponse::conflict("the conversation went on without it");
-        let after = self.started.await.map_err(gone)??;
+        let after = self.started.await.map_err(|_| ErrorResponse::not_taken())??;
         let room = self.conversation.room;
         let answer = room.event_log().turn().answer_id;
+        let subscriber = match self.is_decision {
+            // The first request that has sent it may have had another peer.
+            true => Subscriber::for_all_recipients(Arc::clone(&room), after),
+            false => Subscriber::new(Arc::clone(&room), Some(after), Some(self.peer)),
+        };
         let message = self.continued_message_id.unwrap_or_else(|| answer_message_id(answer));
         let calls =
             self.pending_approvals.into_iter().map(|pending_approval| pending_approval.call);
         let encoder = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
-        let subscriber = Subscriber::new(room, Some(after), Some(self.peer));
         Ok(ProtocolStream::new(subscriber, encoder))
     }
 }

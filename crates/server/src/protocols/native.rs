@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -27,6 +25,7 @@ use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::PathParams;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::{Path, Query, WebSocketUpgrade};
 use crate::http::{body, json_response as answer};
 
 pub(crate) mod conversation_list;
@@ -50,7 +49,7 @@ pub(crate) async fn show_or_upgrade(
     Query(path): Query<PathQuery>,
     headers: HeaderMap,
     Query(from): Query<EventsQuery>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<WebSocketUpgrade, ErrorResponse>,
 ) -> Result<Response, ErrorResponse> {
     let conversation = open_recovered(&endpoint, params, &context).await?;
     if !headers.contains_key(header::UPGRADE) {
@@ -64,7 +63,7 @@ pub(crate) async fn show_or_upgrade(
         }
         return answer(StatusCode::OK, &snapshot);
     }
-    websocket::upgrade(upgrade, conversation, context, from)
+    websocket::upgrade(upgrade?, conversation, context, from)
 }
 
 /// Opens a conversation to read it, and resumes the turn that an earlier process left unfinished.
@@ -193,7 +192,7 @@ pub(crate) async fn post_message(
     let room = endpoint.open_conversation(params, &context, Operation::Participate).await?.room;
     let request: MessageRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let (admitted, seq) = request.submit(&room, context, None).await?;
-    let Admitted { is_waiting, position } = admitted;
+    let Admitted { is_waiting, position, .. } = admitted;
     let accepted = MessageAccepted {
         queued: is_waiting,
         seq,
@@ -253,7 +252,7 @@ impl DecisionRequest {
         room.admit(command).await?;
         match started.await {
             Ok(started) => Ok(started?),
-            Err(_) => Err(ErrorResponse::conflict("the conversation went on without the decision")),
+            Err(_) => Err(ErrorResponse::not_taken()),
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use crate::conversation::room_command::{CommandKind, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::{EndpointRuntime, random_id};
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::http::{ApiState, body, json_response as answer};
 use crate::protocols::openai::encoder::{OpenAiEncoder, merge_chunks};
 
@@ -30,6 +31,7 @@ pub(crate) mod encoder;
 mod error;
 mod history;
 mod request;
+mod response_format;
 
 pub(crate) async fn create_completion(
     State(state): State<ApiState>,
@@ -45,6 +47,7 @@ pub(crate) async fn create_completion(
     let id = format!("chatcmpl-{}", random_id().map_err(ErrorResponse::from)?);
     // Not in the endpoint's map of rooms: no client can reconnect to it.
     let stored_name = context.owner().stored_name(&id);
+    let answer_schema = conversation.format.as_ref().map(|it| it.format.schema.clone());
     let room = Room::new(Arc::clone(endpoint), stored_name, id.clone(), Vec::new());
     let room = Arc::new(room.unstored(conversation));
     let subscriber = Subscriber::new(Arc::clone(&room), Some(room.event_log().newest_seq()), None);
@@ -52,7 +55,8 @@ pub(crate) async fn create_completion(
     let command = RoomCommand::new(command, context.clone().with_client_tools(tools), None);
     let cancel_on_drop = command.cancel.clone().drop_guard();
     room.admit(command).await?;
-    let encoder = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, include_usage);
+    let encoder = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, include_usage)
+        .with_answer_schema(answer_schema);
     let stream = ProtocolStream::new(subscriber, encoder).cancel_on_drop(cancel_on_drop);
     if streamed {
         return Ok(sse::stream_response(

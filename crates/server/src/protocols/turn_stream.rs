@@ -66,12 +66,10 @@ impl<T: EventEncoder> ProtocolStream<T> {
             match self.subscriber.next().await {
                 Some(Delivery::Event(event)) => self.on_event(&event.body),
                 Some(Delivery::Shutdown) => self.on_endpoint_event(EndpointEvent::shutdown()),
-                // These protocols cannot continue a turn in the middle from a snapshot.
-                Some(Delivery::Snapshot(_)) | None => {
-                    let kind = "gone".to_owned();
-                    let message = "the rest of the turn is gone: read the conversation".to_owned();
-                    self.on_endpoint_event(EndpointEvent::Error { kind, message });
+                Some(Delivery::Snapshot(snapshot)) => {
+                    self.finished = self.encoder.on_snapshot(&snapshot, &mut self.messages);
                 }
+                None => self.on_endpoint_event(EndpointEvent::turn_lost()),
             }
         }
         true

@@ -23,7 +23,7 @@ pub(crate) fn adder() -> Tool {
         .unwrap()
 }
 
-fn user(text: &str) -> Value {
+pub(crate) fn user(text: &str) -> Value {
     json!({ "id": "u1", "role": "user", "content": text })
 }
 
@@ -35,13 +35,13 @@ fn input(more: Value) -> Value {
     input
 }
 
-async fn open(server: &TestServer, more: Value) -> SseEvents {
+pub(crate) async fn open(server: &TestServer, more: Value) -> SseEvents {
     let request = server.request("POST", "/agui");
     let request = request.header("content-type", "application/json");
     SseEvents::new(server.open(request, &input(more).to_string()).await)
 }
 
-async fn run(server: &TestServer, more: Value) -> Vec<Value> {
+pub(crate) async fn run(server: &TestServer, more: Value) -> Vec<Value> {
     let mut events = open(server, more).await;
     let mut all = Vec::new();
     while let Some(event) = events.next().await {
@@ -50,13 +50,13 @@ async fn run(server: &TestServer, more: Value) -> Vec<Value> {
     all
 }
 
-fn of<'a>(events: &'a [Value], wanted: &str) -> &'a Value {
+pub(crate) fn of<'a>(events: &'a [Value], wanted: &str) -> &'a Value {
     let found = events.iter().find(|event| event_type(event) == wanted);
     found.unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
 }
 
 /// The text of an answer.
-fn text(events: &[Value]) -> String {
+pub(crate) fn text(events: &[Value]) -> String {
     let deltas = events.iter().filter(|event| event_type(event) == "TEXT_MESSAGE_CONTENT");
     deltas.map(|event| event["delta"].as_str().unwrap()).collect()
 }
@@ -231,13 +231,13 @@ async fn a_thread_that_began_elsewhere_starts_with_the_messages_of_the_client() 
 }
 
 /// The definition of a tool that the front end runs.
-fn front_end_tools() -> Value {
+pub(crate) fn front_end_tools() -> Value {
     let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } } });
     json!([{ "name": "blink", "description": "Blinks.", "parameters": parameters }])
 }
 
 /// The messages of a front end that has run its tool.
-fn messages_with_result(call: &Value) -> Value {
+pub(crate) fn messages_with_result(call: &Value) -> Value {
     let function = json!({ "name": "blink", "arguments": "{}" });
     json!([
         user("Blink!"),

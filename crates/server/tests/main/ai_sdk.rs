@@ -174,10 +174,13 @@ async fn endpoints_of_ones_own_speak_it_too() {
         .endpoint(Endpoint::new("/support"))
         .endpoint(Endpoint::new("/chat/{room}"));
     let server = serve(server).await;
-    for path in ["/support", "/support/7/chat", "/chat/lobby/chat"] {
+    for path in ["/support", "/support/chat", "/support/7/chat", "/chat/lobby/chat"] {
         let parts = parts(send(&server, path, json!([user("Hi")])).await).await;
         assert_eq!(parts.last().unwrap()["finishReason"], "stop", "{path}");
     }
+    assert_eq!(server.get("/support/chat").await.json()["id"], "/support/chat");
+    let other = server.post("/support/7", body(json!([user("Hi")]))).await;
+    assert_eq!((other.status, &other.json()["error"]["kind"]), (405, &json!("method")));
 }
 
 fn frame(kind: &str, request: &str, more: Value) -> Value {

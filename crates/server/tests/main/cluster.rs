@@ -19,17 +19,17 @@ use crate::support::{
 };
 
 /// Nodes that share a store and a bus.
-struct Cluster {
-    store: Arc<MemoryStore>,
-    bus: InProcessBus,
+pub(crate) struct Cluster {
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) bus: InProcessBus,
 }
 
 impl Cluster {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { store: Arc::default(), bus: InProcessBus::new() }
     }
 
-    fn builder(&self, name: &str, tools: Invoker, model: impl Model) -> ServerBuilder {
+    pub(crate) fn builder(&self, name: &str, tools: Invoker, model: impl Model) -> ServerBuilder {
         let store = Arc::clone(&self.store) as Arc<dyn Store>;
         let server = ServerBuilder::new(tools, model).store(store, "memory");
         server.bus(self.bus.node()).node_name(name)

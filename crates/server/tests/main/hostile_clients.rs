@@ -293,6 +293,30 @@ async fn names_that_are_too_long_or_cannot_be_seen_are_refused() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_of_a_request_is_an_error_in_json() {
+    let server = serve(server()).await;
+    for (path, why) in [
+        (&*format!("{PATH}/events?after=abc"), "the query: after: invalid digit"),
+        (&*format!("{PATH}?after=-1"), "the query: after: invalid digit"),
+        (&*format!("{PATH}/export?at=1&at=2"), "the query: duplicate field `at`"),
+        ("/api/conversations?all=abc", "the query: all: provided string was not"),
+        ("/api/tools?limit=abc&search=x", "the query: limit: invalid digit"),
+        ("/api/tools/x/lowered", "the query: missing field `for`"),
+        ("/api/tools/%FF/lowered?for=mcp", "the path: "),
+        ("/api/conversations/%FF", "the path: "),
+        ("/api/chat", "the upgrade: "),
+    ] {
+        let found = server.get(path).await;
+        assert_eq!(found.status, 400, "{path}: {found:?}");
+        assert_eq!(found.header("content-type"), "application/json", "{path}");
+        let error = &found.json()["error"];
+        assert_eq!(error["kind"], "invalid", "{path}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with(why), "{path}: {message}");
+    }
+}
+
+#[tokio::test]
 async fn a_page_on_another_port_or_scheme_of_the_same_host_is_another_origin() {
     let server = serve(locked()).await;
     let given = server.post("/api/session", json!({ "token": TOKEN })).await;

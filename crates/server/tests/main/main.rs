@@ -26,6 +26,7 @@ mod hostile_clients;
 mod http_api;
 mod inbox;
 mod interceptors;
+mod late_nodes;
 mod login_sessions;
 mod nested_turns;
 mod node_registry;

@@ -192,6 +192,97 @@ async fn an_answer_has_a_finish_reason() {
     }
 }
 
+/// A request for an answer that satisfies a schema.
+fn with_schema(schema: Value) -> Value {
+    let json_schema = json!({ "name": "city", "strict": true, "schema": schema });
+    json!({ "response_format": { "type": "json_schema", "json_schema": json_schema } })
+}
+
+fn city() -> Value {
+    let properties = json!({ "name": { "type": "string" }, "people": { "type": "integer" } });
+    json!({ "type": "object", "properties": properties, "required": ["name"] })
+}
+
+const BERN: &str = r#"{"name":"Bern","people":134000}"#;
+
+#[tokio::test]
+async fn an_answer_satisfies_the_schema_that_was_requested() {
+    let model = || {
+        let look = "Let me see.";
+        ScriptedModel::new()
+            .replies_with(move |_| {
+                let call =
+                    toolwright::ToolCall::new("add", r#"{"a": 2, "b": 3}"#).with_id("call_1");
+                let items = vec![chat::Item::text(look), chat::Item::call(call)];
+                ModelReply::from_items(items)
+            })
+            .replies(r#"{ "name": "Bern", "people": 134000 }"#)
+    };
+    let scripted = model();
+    let server = serve(ServerBuilder::new(invoker(adder()), scripted.clone())).await;
+    let whole = answer(&server, asks("Where?"), with_schema(city())).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], BERN);
+    assert_eq!(whole["usage"]["prompt_tokens"], 20);
+    for request in scripted.requests() {
+        let format = request.response_format.as_ref().unwrap();
+        assert_eq!(
+            (&*format.name, &format.schema.as_value()["required"]),
+            ("city", &json!(["name"]))
+        );
+    }
+    let server = serve(ServerBuilder::new(invoker(adder()), model())).await;
+    let chunks = streamed(&server, asks("Where?"), with_schema(city())).await;
+    let texts = chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str());
+    assert_eq!(texts.collect::<String>(), BERN);
+    assert_eq!(chunks.last().unwrap()["choices"][0]["finish_reason"], "stop");
+}
+
+#[tokio::test]
+async fn an_answer_is_any_object_if_that_was_requested() {
+    let model = ScriptedModel::new().replies(BERN);
+    let assistant = Endpoint::assistant().system("Be short.");
+    let server = ServerBuilder::new(no_tools(), model.clone()).endpoint(assistant);
+    let server = serve(server).await;
+    let more = json!({ "response_format": { "type": "json_object" } });
+    let whole = answer(&server, asks("Where?"), more).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], BERN);
+    let request = &model.requests()[0];
+    let system = request.system.as_deref().unwrap();
+    assert_eq!(system, "Be short.\n\nAnswer with one JSON object, and nothing else.");
+    assert!(request.response_format.is_none());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_what_was_requested_is_an_error_and_one_that_is_cut_off_is_not() {
+    for (text, why) in [
+        ("It is Bern.", "expected value"),
+        (r#"{"people": 3}"#, "name"),
+        (r#"{"name": 7}"#, "string"),
+    ] {
+        let server =
+            serve(ServerBuilder::new(no_tools(), ScriptedModel::new().replies(text))).await;
+        let failed = server.post(PATH, request(asks("Where?"), with_schema(city()))).await;
+        assert_eq!(failed.status, 502, "{failed:?}");
+        let error = &failed.json()["error"];
+        assert_eq!(error["code"], "response_format");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(why) && message.ends_with(text), "{message}");
+        let server =
+            serve(ServerBuilder::new(no_tools(), ScriptedModel::new().replies(text))).await;
+        let chunks = streamed(&server, asks("Where?"), with_schema(city())).await;
+        assert_eq!(chunks.last().unwrap()["error"]["code"], "response_format");
+        assert!(chunks.iter().all(|chunk| {
+            chunk["choices"][0]["delta"]["content"].as_str().unwrap_or_default().is_empty()
+        }));
+    }
+    let model = ScriptedModel::new()
+        .replies_with(|_| ModelReply::text(r#"{"name": "Be"#).stop(StopReason::Length));
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
+    let whole = answer(&server, asks("Where?"), with_schema(city())).await;
+    assert_eq!(whole["choices"][0]["finish_reason"], "length");
+    assert_eq!(whole["choices"][0]["message"]["content"], r#"{"name": "Be"#);
+}
+
 #[tokio::test]
 async fn an_invalid_request_names_its_invalid_parameter() {
     let server = serve(ServerBuilder::new(invoker(adder()), ScriptedModel::new())).await;
@@ -213,11 +304,24 @@ async fn an_invalid_request_names_its_invalid_parameter() {
         (called, json!({}), 400, "messages[1].tool_calls"),
         (asks("Hi"), json!({ "n": 2 }), 400, "n"),
         (asks("Hi"), json!({ "stop": ["\n"] }), 400, "stop"),
+        (asks("Hi"), json!({ "response_format": { "type": "xml" } }), 400, "response_format"),
         (
             asks("Hi"),
-            json!({ "response_format": { "type": "json_object" } }),
+            json!({ "response_format": { "type": "json_schema" } }),
             400,
             "response_format",
+        ),
+        (
+            asks("Hi"),
+            with_schema(json!({ "type": "array" })),
+            400,
+            "response_format.json_schema.schema",
+        ),
+        (
+            asks("Hi"),
+            with_schema(json!({ "type": "object", "required": 7 })),
+            400,
+            "response_format.json_schema.schema",
         ),
         (asks("Hi"), json!({ "tool_choice": "perhaps" }), 400, "tool_choice"),
         (asks("Hi"), json!({ "tools": named("add") }), 400, "tools[0]"),

@@ -5,6 +5,9 @@ import { openPage } from "../../support/page.js";
 import { startServerFor, storeFile } from "../../support/server.js";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.js";
 
+/** How long the tests of a file may take, in milliseconds: more than a machine with much other work needs. */
+export const SUITE_TIMEOUT = 900_000;
+
 const settings = (issuer) => `
 [login.corp]
 issuer = "${issuer}"

@@ -14,13 +14,10 @@ use crate::programs::{TEST_PROGRAM, binary, example};
 use crate::servers::free_port;
 use crate::servers::nats::NatsServer;
 use crate::servers::postgres::PostgresServer;
-use crate::{http, real};
+use crate::{HANG_TIMEOUT, http, real};
 
 /// Locked by the cluster that runs: beside another one on the same cores, its nodes would lose their leases.
 static RUNNING: Mutex<()> = Mutex::new(());
-
-/// A node that is not ready after this time does not work.
-const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The program of the nodes.
 #[derive(Clone, Copy, PartialEq)]
@@ -329,7 +326,7 @@ impl Cluster {
             }
             let found = response.map(|response| (response.status, response.body));
             let logs = || (0..self.nodes.len()).map(|n| self.log_of(n)).collect::<String>();
-            assert!(began.elapsed() < READY_TIMEOUT, "{address}{path}: {found:?}\n{}", logs());
+            assert!(began.elapsed() < HANG_TIMEOUT, "{address}{path}: {found:?}\n{}", logs());
             thread::park_timeout(Duration::from_millis(20));
         }
     }

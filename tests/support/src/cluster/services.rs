@@ -9,17 +9,14 @@ use serde_json::{Value, json};
 
 use super::process::{Process, loopback};
 use crate::servers::free_port;
-use crate::{http, real};
-
-/// A service that does not listen after this time does not work.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+use crate::{HANG_TIMEOUT, http, real};
 
 /// Waits until a service accepts connections.
 fn wait_until_listening(process: &mut Process, address: SocketAddr, log: &Path) {
     let began = Instant::now();
     while TcpStream::connect(address).is_err() {
         let has_ended = process.child().try_wait().unwrap().is_some();
-        let is_late = began.elapsed() > START_TIMEOUT;
+        let is_late = began.elapsed() > HANG_TIMEOUT;
         let log = || std::fs::read_to_string(log).unwrap_or_default();
         assert!(!has_ended && !is_late, "nothing listens on {address}:\n{}", log());
         std::thread::park_timeout(Duration::from_millis(10));

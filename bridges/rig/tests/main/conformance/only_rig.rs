@@ -202,7 +202,7 @@ async fn a_run_that_is_dropped_ends_its_call() {
             () = stage.entered.notified() => {}
         }
     }
-    let left = tokio::time::timeout(Duration::from_secs(30), stage.left.notified());
+    let left = tokio::time::timeout(Duration::from_secs(300), stage.left.notified());
     left.await.unwrap();
     drop(agent);
 }

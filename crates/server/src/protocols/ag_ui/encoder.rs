@@ -8,8 +8,10 @@ use toolwright_core::{CallId, ToolCall, ToolResult};
 use super::thread::content_json;
 use crate::conversation::event::EndpointEvent;
 use crate::conversation::event_log::PendingApprovals;
+use crate::conversation::room::ConversationSnapshot;
 use crate::protocols::{EventEncoder, Messages, StepState, TextKind};
 
+mod missed_events;
 mod run_end;
 
 pub(crate) use self::run_end::run_error_event;
@@ -42,6 +44,8 @@ pub(crate) struct AgUiEncoder {
     /// Calls whose results the client has sent itself.
     client_results: Vec<CallId>,
     model: Option<ModelId>,
+    /// The id of the inbox item that the run is about, and of its first entry; `None` if the run shows a thread.
+    item: Option<String>,
 }
 
 impl AgUiEncoder {
@@ -63,7 +67,14 @@ impl AgUiEncoder {
             pending_approvals: PendingApprovals::default(),
             client_results: Vec::new(),
             model: None,
+            item: None,
         }
+    }
+
+    /// Sets the inbox item that the run is about.
+    pub(crate) fn with_item(mut self, item: String) -> Self {
+        self.item = Some(item);
+        self
     }
 
     /// Omits the results of these calls, which the client has sent.
@@ -244,6 +255,10 @@ impl EventEncoder for AgUiEncoder {
         if let Some(messages) = self.initial_messages.take() {
             out.push(json!({ "type": "MESSAGES_SNAPSHOT", "messages": messages }));
         }
+    }
+
+    fn on_snapshot(&mut self, snapshot: &ConversationSnapshot, out: &mut Messages) -> bool {
+        self.continue_from(snapshot, out)
     }
 
     fn on_text(&mut self, kind: TextKind, delta: &str, out: &mut Messages) {

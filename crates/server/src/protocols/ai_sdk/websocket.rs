@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::ws::{Utf8Bytes, WebSocket, WebSocketUpgrade};
-use axum::extract::{Path, State};
+use axum::extract::State;
+use axum::extract::ws::{Utf8Bytes, WebSocket};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,6 +20,7 @@ use crate::conversation::access::{OpenConversation, Operation};
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::{ID_PARAM, PathParams};
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::{Path, WebSocketUpgrade};
 use crate::protocols::turn_stream::ProtocolStream;
 use crate::protocols::websocket::{self, SocketProtocol};
 
@@ -30,7 +31,7 @@ pub(crate) async fn upgrade(
     State(endpoint): State<Arc<EndpointRuntime>>,
     Extension(context): Extension<RequestContext>,
     params: Option<Path<PathParams>>,
-    upgrade: WebSocketUpgrade,
+    WebSocketUpgrade(upgrade): WebSocketUpgrade,
 ) -> Response {
     let params = params.map(|Path(params)| params).unwrap_or_default();
     let upgrade = websocket::with_limits(upgrade, &endpoint.server.limits);

@@ -1,7 +1,7 @@
 //! `/api/conversations`: the conversations of the principal that sends the request, and those that are shared with it.
 
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use crate::auth::request_context::RequestContext;
 use crate::conversation::access::{admin_id, shared_id};
 use crate::conversation::shares::Share;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Query;
 use crate::http::{ApiState, json_response as answer};
 
 /// The maximum number of conversations in a list.

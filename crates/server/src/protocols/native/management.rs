@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use crate::conversation::shares::{Share, ShareAccess};
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::PathParams;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::Path;
 use crate::http::{ApiState, body, json_response as answer};
 
 /// The maximum number of records in a list of accesses.

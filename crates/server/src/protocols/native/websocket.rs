@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{self, Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::extract::ws::{self, Utf8Bytes, WebSocket};
 use axum::response::Response;
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -18,6 +17,7 @@ use crate::conversation::presence::Presence;
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::random_id;
 use crate::http::error_response::ErrorResponse;
+use crate::http::extract::WebSocketUpgrade;
 use crate::protocols::websocket::{self, SocketProtocol};
 
 /// A frame of a client.
@@ -42,13 +42,11 @@ struct NativeSocket {
 
 /// Upgrades a connection to a WebSocket for one conversation.
 pub(super) fn upgrade(
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    WebSocketUpgrade(upgrade): WebSocketUpgrade,
     conversation: OpenConversation,
     context: RequestContext,
     from: EventsQuery,
 ) -> Result<Response, ErrorResponse> {
-    let upgrade = upgrade
-        .map_err(|rejection| ErrorResponse::bad_request(format!("the upgrade: {rejection}")))?;
     let peer = match from.peer {
         Some(peer) => peer.into(),
         None => random_id()?.into(),

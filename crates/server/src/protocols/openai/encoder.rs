@@ -7,11 +7,14 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
+use toolwright_core::Content;
+use toolwright_core::schema::Schema;
 
+use super::response_format::check_answer;
 use crate::auth::request_context::is_client_tool_call;
 use crate::conversation::event::EndpointEvent;
 use crate::conversation::event_log::PendingApprovals;
-use crate::protocols::{EventEncoder, Messages, TextKind};
+use crate::protocols::{EventEncoder, Messages, TextKind, content_text};
 
 /// Encodes one answer as chunks.
 pub(crate) struct OpenAiEncoder {
@@ -28,6 +31,8 @@ pub(crate) struct OpenAiEncoder {
     step_has_text: bool,
     last_step_had_text: bool,
     any_step_had_text: bool,
+    /// The schema that the answer has to satisfy; any text is an answer, if `None`.
+    answer_schema: Option<Schema>,
 }
 
 impl OpenAiEncoder {
@@ -43,7 +48,23 @@ impl OpenAiEncoder {
             step_has_text: false,
             last_step_had_text: false,
             any_step_had_text: false,
+            answer_schema: None,
         }
+    }
+
+    /// Has the answer checked against a schema.
+    pub(crate) fn with_answer_schema(mut self, schema: Option<Schema>) -> Self {
+        self.answer_schema = schema;
+        self
+    }
+
+    /// Returns what is wrong with an answer that is to be JSON, unless the client runs calls first.
+    fn invalid_answer(&self, end: &TurnEnd, content: &[Content]) -> Option<String> {
+        let schema = self.answer_schema.as_ref()?;
+        let is_answer = matches!(end, TurnEnd::Answered | TurnEnd::Direct)
+            && !self.pending_approvals.0.iter().any(is_client_tool_call);
+        let text: String = content.iter().filter_map(content_text).collect();
+        check_answer(schema, &text).err().filter(|_| is_answer)
     }
 
     fn write_text(&mut self, delta: &str, out: &mut Messages) {
@@ -158,9 +179,12 @@ impl EventEncoder for OpenAiEncoder {
                 self.last_step_had_text = std::mem::take(&mut self.step_has_text);
             }
             ChatEvent::TurnEnded { end, content, usage, .. } => {
+                if let Some(why) = self.invalid_answer(end, content) {
+                    return out.push(error_chunk("response_format", &why));
+                }
                 // The answer is a tool result or a rejection, which was not streamed.
                 if *end == TurnEnd::Direct || !(self.step_has_text || self.last_step_had_text) {
-                    for text in content.iter().filter_map(crate::protocols::content_text) {
+                    for text in content.iter().filter_map(content_text) {
                         self.write_text(text, out);
                     }
                 }

@@ -7,6 +7,7 @@ use toolwright_core::Role;
 
 use super::error::OpenAiError;
 use super::history::{RequestMessage, parse_messages};
+use super::response_format::parse_response_format;
 use crate::conversation::room_command::IncomingMessage;
 use crate::conversation::unstored::UnstoredConversation;
 use crate::endpoint::EndpointRuntime;
@@ -63,13 +64,10 @@ impl CompletionBody {
 
     /// The error of a parameter that is not supported and must not be ignored.
     fn unsupported_param(&self) -> Option<OpenAiError> {
-        let plain = |format: &Value| format.get("type").is_some_and(|it| it == "text");
         let (param, message) = if self.n.is_some_and(|n| n != 1) {
             ("n", "there is one answer to a request here")
         } else if !self.stop.is_null() {
             ("stop", "stop sequences cannot be set here")
-        } else if !self.response_format.is_null() && !plain(&self.response_format) {
-            ("response_format", "answers are text here; describe the form in a message")
         } else if !self.functions.is_null() {
             ("functions", "send `tools`")
         } else if self.logprobs == Some(true) {
@@ -114,6 +112,7 @@ impl ChatRequest {
         let choice = request.tool_choice.as_ref().map(parse_tool_choice);
         conversation.tool_choice = choice.transpose()?;
         conversation.options = request.options();
+        conversation.format = parse_response_format(&request.response_format)?;
         let mut message = IncomingMessage::with_role(Role::User, content);
         message.model = model;
         Ok(Self { message, conversation, tools })
