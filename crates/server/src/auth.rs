@@ -8,6 +8,7 @@ pub(crate) mod login_attempts;
 pub(crate) mod login_sessions;
 pub(crate) mod middleware;
 mod pending_sign_in;
+mod provider_watch;
 pub(crate) mod request_context;
 pub(crate) mod session_cookie;
 mod session_credential;

@@ -30,6 +30,7 @@ pub(crate) fn provider(name: &str, server: &OpenIdServer) -> OpenIdProvider {
 pub(crate) fn builder(sign_in: SignIn) -> ServerBuilder {
     ServerBuilder::new(no_tools(), FnModel::echo())
         .sign_in(sign_in)
+        .configure_auth(|auth| auth.scope("look", ScopeRule::read_only()))
         .limits(|limits| limits.session_check_interval = Duration::ZERO)
 }
 

@@ -1,6 +1,7 @@
 //! The metadata of a provider, fetched from its well-known address and cached.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -59,6 +60,8 @@ pub(super) struct MetadataSource {
     issuer: String,
     locations: Vec<Url>,
     cache: Mutex<MetadataCache>,
+    /// True if nobody can sign in, since the last attempt to fetch them.
+    is_unavailable: AtomicBool,
 }
 
 #[derive(Default)]
@@ -79,14 +82,30 @@ impl MetadataSource {
         if !path.is_empty() {
             locations.push(secure_url::well_known_url(&url, "openid-configuration"));
         }
-        Ok(Self { issuer: issuer.to_owned(), locations, cache: Mutex::default() })
+        Ok(Self {
+            issuer: issuer.to_owned(),
+            locations,
+            cache: Mutex::default(),
+            is_unavailable: AtomicBool::default(),
+        })
     }
 
-    /// Returns the metadata: those of the cache while they are recent, else as they are published now.
+    pub(super) fn is_unavailable(&self) -> bool {
+        self.is_unavailable.load(Ordering::Relaxed)
+    }
+
+    /// Returns the metadata, as [`find`](Self::find) does, and keeps whether there are any.
     pub(super) async fn get(
         &self,
         http: &HttpClient,
     ) -> Result<Arc<ProviderMetadata>, SignInError> {
+        let found = self.find(http).await;
+        self.is_unavailable.store(found.is_err(), Ordering::Relaxed);
+        found
+    }
+
+    /// Returns the metadata: those of the cache while they are recent, else as they are published now.
+    async fn find(&self, http: &HttpClient) -> Result<Arc<ProviderMetadata>, SignInError> {
         // Locked while they are fetched, so that many people who sign in at once fetch them once.
         let mut cache = self.cache.lock().await;
         let known = cache.fetched.clone();

@@ -1,5 +1,6 @@
 //! An OpenID Connect provider: authorization requests, their responses, renewal of tokens and sign-out.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -31,7 +32,7 @@ const MAX_NAME_BYTES: usize = 32;
 
 /// An OpenID Connect provider that people sign in with; cheap to clone.
 ///
-/// Its metadata and keys are fetched when the first person signs in.
+/// Its metadata and keys are fetched when they are needed; a server fetches the metadata when it starts.
 ///
 /// # Examples
 ///
@@ -98,6 +99,7 @@ impl OpenIdProvider {
                 claim: "groups".to_owned(),
                 roles: Default::default(),
                 grants: Default::default(),
+                kept_claims: Default::default(),
             },
         };
         let http = Arc::new(HttpClient::new().map_err(invalid)?);
@@ -171,6 +173,18 @@ impl OpenIdProvider {
         })
     }
 
+    /// Keeps these claims about a person, by their names or paths, for the rules of endpoints; others are not kept.
+    #[must_use]
+    pub(super) fn keep_claims(self, claims: &BTreeSet<String>) -> Self {
+        self.with(|settings| settings.groups.kept_claims.extend(claims.iter().cloned()))
+    }
+
+    /// Returns the scopes that are granted, each with its group.
+    pub(crate) fn granted_scopes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let grants = self.0.settings.groups.grants.iter();
+        grants.flat_map(|(group, scopes)| scopes.iter().map(|scope| (&**group, &**scope)))
+    }
+
     /// Returns the name of the provider in addresses and subjects.
     pub fn name(&self) -> &str {
         &self.0.settings.name
@@ -184,6 +198,20 @@ impl OpenIdProvider {
     /// Returns the address of the issuer.
     pub fn issuer(&self) -> &str {
         &self.0.settings.issuer
+    }
+
+    /// Checks whether people can sign in: fetches the metadata of the provider, unless they are known.
+    ///
+    /// # Errors
+    ///
+    /// When the metadata cannot be fetched.
+    pub async fn check(&self) -> Result<(), SignInError> {
+        self.metadata().await.map(drop)
+    }
+
+    /// Returns true if the metadata could not be fetched when they were last needed.
+    pub fn is_unavailable(&self) -> bool {
+        self.0.metadata.is_unavailable()
     }
 
     /// Starts a sign-in: returns the address that the browser is sent to, and what has to be remembered until the response.
