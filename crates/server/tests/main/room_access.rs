@@ -34,10 +34,7 @@ fn support() -> Endpoint {
 
 /// A server on which Ada, Bob, Eve, Root, who is an admin, and Max can be told apart.
 fn server(endpoint: Endpoint, model: impl Model) -> ServerBuilder {
-    let server = ServerBuilder::new(no_tools(), model)
-        .endpoint(endpoint)
-        .limits(|limits| limits.heartbeat_interval = Duration::from_millis(50));
-    with_people(server, &people())
+    with_people(ServerBuilder::new(no_tools(), model).endpoint(endpoint), &people())
 }
 
 fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
@@ -187,7 +184,8 @@ async fn nobody_but_the_person_whom_the_path_names_enters_over_any_protocol() {
     let events = server.turn_as("ada", ADAS, "Pay the ransom.").await;
     assert_eq!(event_type(events.last().unwrap()), "paused");
     let asked = find_event(&events, "asked").clone();
-    let before = store.load(ADAS).await.unwrap();
+    let journal = async || serde_json::to_value(store.load(ADAS).await.unwrap()).unwrap();
+    let before = journal().await;
 
     // No route of the endpoint is forgotten here.
     let tried: BTreeSet<String> = requests(&asked).into_iter().map(|(_, path, _)| path).collect();
@@ -221,7 +219,7 @@ async fn nobody_but_the_person_whom_the_path_names_enters_over_any_protocol() {
         let (_, text) = ask(&server, who, "POST", "/mcp", &list).await;
         assert!(!text.contains("support"), "{text}");
     }
-    assert_eq!(store.load(ADAS).await.unwrap(), before);
+    assert_eq!(journal().await, before);
     assert!(store.inbox(ADAS).await.unwrap().is_empty());
     assert!(paid.lock().unwrap().is_empty());
 
@@ -450,10 +448,8 @@ fn club(members: &Members, model: impl Model, tools: Vec<Tool>) -> ServerBuilder
             members.contains(caller.subject())
         },
     );
-    let server = ServerBuilder::new(invoker, model).endpoint(endpoint).limits(|limits| {
-        limits.heartbeat_interval = Duration::from_millis(50);
-        limits.shutdown_grace = Duration::ZERO;
-    });
+    let server = ServerBuilder::new(invoker, model).endpoint(endpoint);
+    let server = server.limits(|limits| limits.shutdown_grace = Duration::ZERO);
     with_people(server, &people())
 }
 
@@ -477,7 +473,9 @@ async fn a_function_with_the_state_of_the_program_decides_and_its_failure_lets_n
 #[tokio::test]
 async fn open_connections_end_when_the_function_does_not_allow_them_any_more() {
     let members = Members::of(&["ada", "bob"]);
-    let server = serve(club(&members, FnModel::echo(), Vec::new())).await;
+    let server = club(&members, FnModel::echo(), Vec::new());
+    let heartbeat = Duration::from_millis(50);
+    let server = serve(server.limits(|limits| limits.heartbeat_interval = heartbeat)).await;
     let mut events = server.events_as("bob", LOBBY, 0).await;
     let mut socket = Socket::open_as(&server, LOBBY, &token("bob")).await;
     let mut frames = Socket::open_as(&server, LOBBY, &token("bob")).await;
@@ -486,17 +484,21 @@ async fn open_connections_end_when_the_function_does_not_allow_them_any_more() {
     // While it cannot be decided, nothing ends, and nothing is accepted.
     members.is_down.store(true, Ordering::Relaxed);
     let asked = members.questions.load(Ordering::Relaxed);
-    while members.questions.load(Ordering::Relaxed) < asked + 6 {
-        tokio::task::yield_now().await;
-    }
+    within_timeout(async {
+        while members.questions.load(Ordering::Relaxed) < asked + 6 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
     members.is_down.store(false, Ordering::Relaxed);
     server.turn_as("ada", LOBBY, "Still here?").await;
     events.read_until("ended").await;
     socket.until("ended").await;
     members.remove("bob");
     frames.send(json!({ "type": "prompt", "text": "Let me in." })).await;
-    while within_timeout(events.next_data()).await.is_some() {}
-    while socket.next().await.is_some() {}
+    // Comments arrive until then, so that no single wait is long.
+    within_timeout(async { while events.next_data().await.is_some() {} }).await;
+    within_timeout(async { while socket.next().await.is_some() {} }).await;
     while let Some(frame) = frames.next().await {
         assert_ne!(event_type(&frame["event"]), "said", "{frame}");
     }
