@@ -10,6 +10,7 @@ pub(crate) mod middleware;
 mod pending_sign_in;
 mod provider_watch;
 pub(crate) mod request_context;
+pub(crate) mod role_check;
 pub(crate) mod session_cookie;
 mod session_credential;
 mod session_renewal;

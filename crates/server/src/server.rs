@@ -16,6 +16,7 @@ use toolwright_mcp::{McpBuildError, McpServer, McpServerBuilder};
 use toolwright_search::CatalogCache;
 
 use crate::auth::login_attempts::LoginAttempts;
+use crate::auth::role_check::reject_misspelt_roles;
 use crate::auth::session_cookie::CookieSessions;
 use crate::connections::PersonalConnections;
 use crate::conversation::access_audit::AccessAudit;
@@ -403,6 +404,7 @@ impl ServerBuilder {
         if !sign_in.providers().is_empty() && public_url.is_none() && auth.serves_other_hosts() {
             return Err(ServerBuildError::NoPublicUrl);
         }
+        reject_misspelt_roles(&sign_in, &self.quota, &self.invoker)?;
         let shared_state = self.shared_state.unwrap_or_else(|| self.store.shared_state());
         let quotas = Quotas::new(self.quota, &shared_state, self.limits.lease_duration);
         let quotas = Arc::new(quotas);

@@ -118,7 +118,7 @@ impl AuthenticatorBuilder {
             issuer: provider.issuer().to_owned(),
         }));
         for provider in sign_in.providers() {
-            self.granted_scopes.extend(provider.granted_scopes().map(|(group, scope)| {
+            self.granted_scopes.extend(provider.grants_of_groups().map(|(group, scope)| {
                 let name = provider.name();
                 (format!("the group `{group}` of `[login.{name}.grants]`"), scope.to_owned())
             }));

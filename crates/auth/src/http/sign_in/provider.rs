@@ -1,6 +1,6 @@
 //! An OpenID Connect provider: authorization requests, their responses, renewal of tokens and sign-out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -179,10 +179,14 @@ impl OpenIdProvider {
         self.with(|settings| settings.groups.kept_claims.extend(claims.iter().cloned()))
     }
 
-    /// Returns the scopes that are granted, each with its group.
-    pub(crate) fn granted_scopes(&self) -> impl Iterator<Item = (&str, &str)> {
-        let grants = self.0.settings.groups.grants.iter();
-        grants.flat_map(|(group, scopes)| scopes.iter().map(|scope| (&**group, &**scope)))
+    /// Returns the roles that groups have, each after its group.
+    pub fn roles_of_groups(&self) -> impl Iterator<Item = (&str, &str)> {
+        by_group(&self.0.settings.groups.roles)
+    }
+
+    /// Returns the scopes that groups are granted, each after its group.
+    pub(crate) fn grants_of_groups(&self) -> impl Iterator<Item = (&str, &str)> {
+        by_group(&self.0.settings.groups.grants)
     }
 
     /// Returns the name of the provider in addresses and subjects.
@@ -399,6 +403,10 @@ impl OpenIdProvider {
             is_described.then(|| groups.identity(name, subject, &claims));
         Ok((identity, lifetime))
     }
+}
+
+fn by_group(rules: &BTreeMap<String, BTreeSet<String>>) -> impl Iterator<Item = (&str, &str)> {
+    rules.iter().flat_map(|(group, names)| names.iter().map(|name| (&**group, &**name)))
 }
 
 impl std::fmt::Debug for OpenIdProvider {
