@@ -10,8 +10,10 @@ use toolwright_auth::{OpenIdProvider, SignInError};
 use crate::endpoint::server_state::ServerState;
 use crate::server::Server;
 
-/// How often a provider is checked; what is known of it is fetched again every ten minutes only.
+/// How often a provider is checked, and how often while it cannot be reached. What is known of it is fetched again every ten minutes
+/// only.
 const CHECK_INTERVAL: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Server {
     /// Logs when a provider cannot be reached, and when it can again; returns at once if there is none.
@@ -42,7 +44,7 @@ async fn watch(provider: &OpenIdProvider) {
             }
             _ => {}
         }
-        sleep(CHECK_INTERVAL).await;
+        sleep(if is_reported { RETRY_INTERVAL } else { CHECK_INTERVAL }).await;
     }
 }
 

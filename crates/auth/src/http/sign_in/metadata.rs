@@ -94,25 +94,32 @@ impl MetadataSource {
         self.is_unavailable.load(Ordering::Relaxed)
     }
 
-    /// Returns the metadata, as [`find`](Self::find) does, and keeps whether there are any.
+    /// Returns the metadata: those of the cache while they are recent, else as they are published now.
     pub(super) async fn get(
         &self,
         http: &HttpClient,
     ) -> Result<Arc<ProviderMetadata>, SignInError> {
-        let found = self.find(http).await;
-        self.is_unavailable.store(found.is_err(), Ordering::Relaxed);
-        found
+        self.find(http, RETRY_DELAY).await
     }
 
-    /// Returns the metadata: those of the cache while they are recent, else as they are published now.
-    async fn find(&self, http: &HttpClient) -> Result<Arc<ProviderMetadata>, SignInError> {
+    /// Fetches the metadata unless they are recent, also soon after a failure.
+    pub(super) async fn check(&self, http: &HttpClient) -> Result<(), SignInError> {
+        self.find(http, Duration::ZERO).await.map(drop)
+    }
+
+    /// A failure that is younger than `retry_delay` is returned again. With no delay, it is not kept for others either.
+    async fn find(
+        &self,
+        http: &HttpClient,
+        retry_delay: Duration,
+    ) -> Result<Arc<ProviderMetadata>, SignInError> {
         // Locked while they are fetched, so that many people who sign in at once fetch them once.
         let mut cache = self.cache.lock().await;
         let known = cache.fetched.clone();
         if let Some((metadata, _)) = known.as_ref().filter(|(_, at)| at.elapsed() < REFRESH_AFTER) {
             return Ok(Arc::clone(metadata));
         }
-        let recent_failure = cache.failed.as_ref().filter(|(_, at)| at.elapsed() < RETRY_DELAY);
+        let recent_failure = cache.failed.as_ref().filter(|(_, at)| at.elapsed() < retry_delay);
         let failure = match recent_failure {
             Some((reason, _)) => reason.clone(),
             None => match self.fetch(http, known.as_ref().map(|(metadata, _)| metadata)).await {
@@ -120,17 +127,23 @@ impl MetadataSource {
                     let metadata = Arc::new(metadata);
                     cache.fetched = Some((Arc::clone(&metadata), Instant::now()));
                     cache.failed = None;
+                    self.is_unavailable.store(false, Ordering::Relaxed);
                     return Ok(metadata);
                 }
                 Err(reason) => {
-                    cache.failed = Some((reason.clone(), Instant::now()));
+                    if !retry_delay.is_zero() {
+                        cache.failed = Some((reason.clone(), Instant::now()));
+                    }
                     reason
                 }
             },
         };
         match known.filter(|(_, at)| at.elapsed() < MAX_AGE) {
             Some((metadata, _)) => Ok(metadata),
-            None => Err(SignInError::unavailable(failure)),
+            None => {
+                self.is_unavailable.store(true, Ordering::Relaxed);
+                Err(SignInError::unavailable(failure))
+            }
         }
     }
 

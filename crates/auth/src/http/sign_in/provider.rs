@@ -210,7 +210,7 @@ impl OpenIdProvider {
     ///
     /// When the metadata cannot be fetched.
     pub async fn check(&self) -> Result<(), SignInError> {
-        self.metadata().await.map(drop)
+        self.0.metadata.check(&self.0.http).await
     }
 
     /// Returns true if the metadata could not be fetched when they were last needed.
