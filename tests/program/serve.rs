@@ -285,6 +285,6 @@ fn a_provider_that_cannot_be_reached_is_a_warning_and_a_grant_that_is_misspelt_a
         .output();
     let output = command.unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("`lok`, which does not exist: did you mean `look`?"), "{stderr}");
 }
