@@ -26,7 +26,7 @@ const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(120);
 fn faults_lose_and_repeat_nothing() {
     // Without a time, every fault occurs once.
     let is_ci = std::env::var_os("CI").is_some();
-    let (conversations, seconds) = if is_ci { (100, 120) } else { (40, 0) };
+    let (conversations, seconds) = if is_ci { (60, 60) } else { (40, 0) };
     let conversations = setting("TOOLWRIGHT_CLUSTER_CONVERSATIONS", conversations) as usize;
     let duration = Duration::from_secs(setting("TOOLWRIGHT_CLUSTER_SECONDS", seconds));
     let seed = setting("TOOLWRIGHT_CLUSTER_SEED", 7);

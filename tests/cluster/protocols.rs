@@ -36,9 +36,9 @@ fn clients_of_every_protocol_work_through_the_balancer() {
     };
     let url = format!("http://{}", cluster.address());
     let scripts = [
-        "endpoint/ai_sdk.mjs",
-        "endpoint/ag_ui.mjs",
-        "endpoint/openai_client.py",
+        "program/endpoint/ai_sdk.mjs",
+        "program/endpoint/ag_ui.mjs",
+        "program/endpoint/openai_client.py",
         "cluster/mcp_client.py",
         "cluster/mcp_client.cjs",
     ];

@@ -106,7 +106,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// The crates whose tests are compiled and run seconds after an edit, and what of the workspace those tests compile beside the crate
 /// itself. `core-facade` is `toolwright` to them; the true one has every crate below it, and each of them would be compiled first.
 const QUICK_TESTS: &[(&str, &[&str])] = &[
-    ("toolwright-schema", &["toolwright-sampler"]),
+    ("toolwright-schema", &["test-support", "toolwright-sampler"]),
     ("toolwright-config", &["toolwright-schema"]),
     (
         "toolwright-core",

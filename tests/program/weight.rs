@@ -14,7 +14,7 @@ const LIMITS: [(&str, usize); 2] = [("mcp", 110), ("cli", 225)];
 fn the_core_has_the_crates_that_the_page_shows() {
     let page = read("docs/features.md");
     let shown =
-        page.split_once(" add to the ").and_then(|(_, rest)| rest.split_once(" of the core"));
+        page.split_once(" adds to the ").and_then(|(_, rest)| rest.split_once(" of the core"));
     let (shown, _) = shown.expect("the number of crates of the core");
     let shown: usize = shown.parse().expect("a number");
     let core = count_crates("");

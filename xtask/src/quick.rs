@@ -88,12 +88,15 @@ fn arguments<'p>(
     let without_targets = args.len();
     for package in selected {
         for target in package.targets.iter().filter(|target| is_wanted(package, target)) {
+            let name = target.name.as_str();
             match target.kind.as_str() {
+                // Of all packages, and Cargo rejects it if it is repeated.
+                "lib" if args.contains(&"--lib") => {}
                 "lib" => args.push("--lib"),
-                "bin" => args.extend(["--bin", &target.name]),
-                "example" => args.extend(["--example", &target.name]),
-                "test" => args.extend(["--test", &target.name]),
-                "bench" => args.extend(["--bench", &target.name]),
+                "bin" => args.extend(["--bin", name]),
+                "example" => args.extend(["--example", name]),
+                "test" => args.extend(["--test", name]),
+                "bench" => args.extend(["--bench", name]),
                 _ => {}
             }
         }
@@ -218,6 +221,8 @@ mod tests {
         let start = format!("--all-features --package {ROOT_PACKAGE} --package ");
         let args = arguments(&[&core], is_quick).map(|args| args.join(" "));
         assert_eq!(args, Some(format!("{start}toolwright-core --lib --test main")));
+        let twice = arguments(&[&core, &core], is_quick).unwrap_or_default();
+        assert_eq!(twice.iter().filter(|arg| **arg == "--lib").count(), 1);
         let args = arguments(&[&xtask], is_quick).map(|args| args.join(" "));
         assert_eq!(args, Some(format!("{start}xtask --bin xtask")));
         assert_eq!(arguments(&[&root], is_quick), None);

@@ -68,12 +68,13 @@ impl Report {
         format!("   {mark} {:>6.1} s  {name}: {} passed{counts}", self.seconds, self.passed)
     }
 
-    /// What failed tests printed, or the end of the output of an executable that has no result.
+    /// What failed tests printed, or the end of the output of an executable that has no result. No line of it reads as a result of
+    /// the tests that print it.
     pub(crate) fn excerpt(&self) -> String {
         let start = self.output.iter().position(|line| line == "failures:");
         let start = start.unwrap_or_else(|| self.output.len().saturating_sub(MAX_LINES));
         let lines = self.output.iter().skip(start).take(MAX_LINES);
-        lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+        lines.map(|line| format!("| {line}")).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -130,14 +131,17 @@ test result: FAILED. 2 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
         let line = "   FAILED    1.3 s  bus main: 2 passed, 2 failed, 1 ignored, 2 of them skipped";
         assert_eq!(report.line("bus main"), line);
         let excerpt = report.excerpt();
-        assert!(excerpt.starts_with("failures:\n\n---- rooms::a_room_is_entered"), "{excerpt}");
+        assert!(
+            excerpt.starts_with("| failures:\n| \n| ---- rooms::a_room_is_entered"),
+            "{excerpt}"
+        );
     }
 
     #[test]
     fn without_a_result_the_end_of_the_output_is_shown() {
         let mut report = Report::default();
         ["test a ... ok", "memory is exhausted"].iter().for_each(|line| report.read_line(line));
-        assert_eq!(report.excerpt(), "test a ... ok\nmemory is exhausted");
+        assert_eq!(report.excerpt(), "| test a ... ok\n| memory is exhausted");
         assert_eq!(report.line("a lib"), "   ok        0.0 s  a lib: 0 passed");
     }
 }

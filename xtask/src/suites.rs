@@ -19,9 +19,10 @@ pub(crate) const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
 /// Tests of the root that mostly wait: for a browser, for nodes, for processes that are killed. Each lane runs beside the others; in
 /// a lane, one executable runs after the other. The other tests of the root have a lane of their own, too. Those of the crates share
-/// one, because they need the processor and start databases.
+/// one.
 const WAITING_LANES: [&str; 3] = ["browser", "cluster", "processes"];
 const DOC_TESTS: &str = "doc tests";
+const CRATES: &str = "crates";
 
 /// These tests show that nothing is lost and nothing happens twice: one failure in a hundred runs is a bug, so none is run again. The
 /// package, its target, and how the names of the tests begin.
@@ -36,7 +37,8 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// How often the running executables are listed while none ends.
 const NEWS_INTERVAL: Duration = Duration::from_secs(60);
 /// The output of each executable.
-const OUTPUT_FOLDER: &str = "target/test-output";
+const OUTPUT_FOLDER: &str =
+    if cfg!(test) { "target/tmp/test-output" } else { "target/test-output" };
 
 /// Tests that run in one process; or the doc tests, which `cargo` runs.
 pub(crate) struct Suite {
@@ -113,7 +115,7 @@ impl Suite {
             waiting if is_waiting(&self.package, waiting) => waiting,
             DOC_TESTS => DOC_TESTS,
             _ if self.package == ROOT_PACKAGE => "program",
-            _ => "crates",
+            _ => CRATES,
         }
     }
 
@@ -177,13 +179,18 @@ pub(crate) fn run_all(suites: Vec<Suite>) -> Result<String, String> {
     for suite in suites {
         lanes.entry(suite.lane().to_owned()).or_default().push(suite);
     }
-    // With nothing beside it, a lane runs two executables at a time: each of them ends with a test that runs alone.
-    let workers = if lanes.len() == 1 { 2 } else { 1 };
-    let lanes: Vec<_> = lanes.into_values().map(|suites| Mutex::new(suites.into_iter())).collect();
+    // The longest lane runs two executables at a time, and so does a lane with nothing beside it: each executable ends with a test that
+    // runs alone.
+    let is_alone = lanes.len() == 1;
+    let workers = |lane: &str| if is_alone || lane == CRATES { 2 } else { 1 };
+    let lanes: Vec<_> = lanes
+        .into_iter()
+        .map(|(lane, suites)| (workers(&lane), Mutex::new(suites.into_iter())))
+        .collect();
     let (mut finished, mut running) = (Vec::new(), BTreeMap::new());
     thread::scope(|scope| {
         let (sender, events) = mpsc::channel();
-        for lane in lanes.iter().flat_map(|lane| std::iter::repeat_n(lane, workers)) {
+        for lane in lanes.iter().flat_map(|(workers, lane)| std::iter::repeat_n(lane, *workers)) {
             let sender = sender.clone();
             scope.spawn(move || {
                 let next = || lane.lock().ok()?.next();

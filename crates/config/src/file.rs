@@ -10,6 +10,7 @@ use super::origin::Origin;
 use super::value::{Setting, SettingValue};
 
 mod properties;
+#[cfg(feature = "toml")]
 mod toml;
 
 pub(super) const TOML_FILE_NAME: &str = "toolwright.toml";
@@ -89,7 +90,13 @@ impl ConfigFile {
     fn parse(path: &Path, format: FileFormat, bytes: &[u8]) -> Result<Self, SyntaxError> {
         let text = decode_utf8(bytes)?;
         let settings = match format {
+            #[cfg(feature = "toml")]
             FileFormat::Toml => toml::parse(text)?,
+            #[cfg(not(feature = "toml"))]
+            FileFormat::Toml => {
+                let problem = "this program reads no TOML: enable the feature `chat` or `mcp-client` of toolwright, or write toolwright.properties";
+                return Err(SyntaxError { line: 1, problem: problem.to_owned() });
+            }
             FileFormat::Properties => properties::parse(text)?,
         };
         let mut file = Self { path: path.into(), settings: BTreeMap::new(), warnings: Vec::new() };

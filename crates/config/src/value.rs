@@ -24,6 +24,7 @@ impl Setting {
 
 /// The value of a source. Any text may be a secret, so all text is stored as one.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "toml"), expect(dead_code, reason = "only TOML has typed values"))]
 pub(super) enum SettingValue {
     /// Text of a source without types, such as the environment.
     UntypedText(Secret),

@@ -46,7 +46,7 @@ const MAX_MUTATIONS: usize = 8;
 /// # Examples
 ///
 /// ```
-/// # mod toolwright { pub use serde_json::json; pub use toolwright_sampler as testing; pub use toolwright_schema as schema; }
+/// # mod toolwright { pub use serde_json::json; pub extern crate toolwright_sampler as testing; pub extern crate toolwright_schema as schema; }
 /// use toolwright::json;
 /// use toolwright::schema::{Schema, Tape};
 /// use toolwright::testing::Sampler;

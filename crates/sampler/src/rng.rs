@@ -5,7 +5,7 @@
 /// # Examples
 ///
 /// ```
-/// # mod toolwright { pub use toolwright_sampler as testing; }
+/// # mod toolwright { pub extern crate toolwright_sampler as testing; }
 /// use toolwright::testing::SeededRng;
 ///
 /// let mut rng = SeededRng::new(7);

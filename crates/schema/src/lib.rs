@@ -1,7 +1,7 @@
 //! JSON Schema for tools: parses arguments, validates them, and describes violations in sentences a model can act on.
 //!
 //! ```
-//! # mod toolwright { pub use serde_json::json; pub use toolwright_schema as schema; }
+//! # mod toolwright { pub use serde_json::json; pub extern crate toolwright_schema as schema; }
 //! use toolwright::json;
 //! use toolwright::schema::{InputLimits, Schema, Tape, coerce};
 //!

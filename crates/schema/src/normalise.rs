@@ -53,7 +53,7 @@ impl fmt::Display for SchemaFix {
 /// # Examples
 ///
 /// ```
-/// # mod toolwright { pub use serde_json::json; pub use toolwright_schema as schema; }
+/// # mod toolwright { pub use serde_json::json; pub extern crate toolwright_schema as schema; }
 /// use toolwright::json;
 /// use toolwright::schema::normalise;
 ///

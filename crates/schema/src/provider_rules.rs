@@ -50,7 +50,7 @@ impl fmt::Display for Rejection {
 /// are listed. Limits that hold for a request as a whole are applied as if this tool were the only one.
 ///
 /// ```
-/// # mod toolwright { pub use serde_json::json; pub use toolwright_schema as schema; }
+/// # mod toolwright { pub use serde_json::json; pub extern crate toolwright_schema as schema; }
 /// use toolwright::json;
 /// use toolwright::schema::{Dialect, validate_for};
 ///

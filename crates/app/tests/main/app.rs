@@ -189,7 +189,7 @@ async fn missing_state_is_named_when_the_app_starts() {
     let error = app().start().await.err().unwrap().to_string();
     assert_eq!(
         error,
-        "`count_books` cannot run here: it needs state of type `main::Shop`: write `.state(…)` with a value of this type on `app!()` or \
+        "`count_books` cannot run here: it needs state of type `main::app::Shop`: write `.state(…)` with a value of this type on `app!()` or \
          `Invoker::builder`, or `.state_with(…)` on `app!()` with an async function that opens it"
     );
     let error = app().state_with(Shop::fail).start().await.err().unwrap().to_string();

@@ -37,7 +37,7 @@ fn tool_rules(dialect: &str) -> Option<(&'static str, usize, usize)> {
 /// The path of a rejection is the tool's index in the list. At most 100 rejections are listed.
 ///
 /// ```
-/// # mod toolwright { pub use toolwright_schema as schema; }
+/// # mod toolwright { pub extern crate toolwright_schema as schema; }
 /// use toolwright::schema::{Dialect, validate_tools_for};
 ///
 /// assert!(validate_tools_for(Dialect::GEMINI, ["shop.find"]).is_empty());
