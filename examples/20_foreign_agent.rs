@@ -37,7 +37,7 @@ fn agent(_question: String) -> impl Stream<Item = ChatEvent> + Send {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let store = Arc::new(MemoryStore::new());
-    let endpoint = Endpoint::new("/weather/{city}").memory(true).on_message(
+    let endpoint = Endpoint::new("/weather/{city}").open_to_all().memory(true).on_message(
         |message: IncomingMessage, session: Session| async move {
             session.forward(agent(message.text())).await;
             session.send_metadata("agent", "by hand");

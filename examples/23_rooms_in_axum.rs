@@ -1,5 +1,6 @@
-//! Chat rooms inside an axum application with routes and state of its own. Customers cannot reach the tools of the staff, and
-//! a call with an effect waits for approval: `POST /ai/support/7/decide`.
+//! Chat rooms inside an axum application with routes and state of its own. Once the program has a login, nobody but the customer
+//! `7` enters `/ai/support/7`; until then, you are the operator. Customers cannot reach the tools of the staff, and a call with an
+//! effect waits for approval: `POST /ai/support/7/decide`.
 
 use std::net::SocketAddr;
 
@@ -29,7 +30,10 @@ impl StaffTools {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let room = Endpoint::new("/support/{customer}").memory(true).exclude_bundle::<StaffTools>();
+    let room = Endpoint::new("/support/{customer}")
+        .for_subject("customer")
+        .memory(true)
+        .exclude_bundle::<StaffTools>();
     let app = toolwright::app!().endpoint(room).mount(Mount::mcp()).start().await?;
     let router = Router::new()
         .route("/", get(async |State(name): State<&str>| format!("Welcome to {name}.")))

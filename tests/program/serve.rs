@@ -255,3 +255,36 @@ fn a_refund_that_waited_when_the_server_was_killed_is_approved_in_the_next_one()
     let again = second.send_request("POST", path, &decision.to_string());
     assert!(again.starts_with("HTTP/1.1 409"), "{again}");
 }
+
+#[test]
+fn a_provider_that_cannot_be_reached_is_a_warning_and_a_grant_that_is_misspelt_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("toolwright.toml");
+    // Nothing listens there any more.
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let settings = |scope: &str| {
+        format!(
+            "[login.corp]\nissuer = \"http://{closed}\"\nclient_id = \"me\"\n\
+             [login.corp.grants]\n\"*\" = \"{scope}\"\n[scopes.look]\nread_only = true\n"
+        )
+    };
+    let arguments = ["serve", "--addr", "127.0.0.1:0", "--config", file.to_str().unwrap()];
+    std::fs::write(&file, settings("look")).unwrap();
+    let mut server = serve(&arguments);
+    let mut warning = String::new();
+    server.err.read_line(&mut warning).unwrap();
+    assert!(warning.contains("people cannot sign in"), "{warning}");
+    assert!(warning.contains(&closed.to_string()), "{warning}");
+    let ready = server.send_request("GET", "/readyz", "");
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("cannot be reached"), "{ready}");
+
+    std::fs::write(&file, settings("lok")).unwrap();
+    let command = Command::new(env!("CARGO_BIN_EXE_toolwright"))
+        .args(arguments)
+        .args(["--model", "demo", "--store", "memory:"])
+        .output();
+    let output = command.unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("`lok`, which does not exist: did you mean `look`?"), "{stderr}");
+}

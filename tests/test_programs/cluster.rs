@@ -108,7 +108,13 @@ pub(crate) fn run() -> Result<ExitCode, Box<dyn Error>> {
             interval: millis("CLUSTER_PIECE_MILLIS", 2),
         })
         .default_setting("tools.take_last.rate_limit", "1/h")
-        .endpoint(Endpoint::new("/budget/{room}").memory(true).broadcast(true).interceptor(budget))
+        .endpoint(
+            Endpoint::new("/budget/{room}")
+                .memory(true)
+                .broadcast(true)
+                .interceptor(budget)
+                .open_to_all(),
+        )
         .chat(move |chat| chat.prices(prices.clone()))
         .server(|server| {
             let server = server.limits(|limits| {

@@ -50,7 +50,7 @@ use crate::setup::AppSetup;
 /// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 /// let app = toolwright::app!()
 ///     .state_with(Shop::open)
-///     .endpoint(Endpoint::new("/support/{customer}").memory(true))
+///     .endpoint(Endpoint::new("/support/{customer}").for_subject("customer").memory(true))
 ///     .start()
 ///     .await?;
 /// let answer = app.chat().message().user("How many books are there?").call().await?;

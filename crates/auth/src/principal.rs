@@ -1,6 +1,6 @@
 //! The authenticated sender of a request.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -20,6 +20,7 @@ pub struct Principal {
     pub(crate) scopes: Option<Arc<BTreeSet<String>>>,
     pub(crate) display_name: Option<Arc<str>>,
     pub(crate) roles: Arc<BTreeSet<String>>,
+    pub(crate) claims: Arc<BTreeMap<String, BTreeSet<String>>>,
     pub(crate) expiry: Option<Expiry>,
 }
 
@@ -55,6 +56,7 @@ impl Principal {
             scopes: None,
             display_name: None,
             roles: Arc::default(),
+            claims: Arc::default(),
             expiry: None,
         }
     }
@@ -77,6 +79,16 @@ impl Principal {
     /// Returns true if its identity has this role.
     pub fn has_role(&self, role: &str) -> bool {
         self.roles.contains(role)
+    }
+
+    /// Returns the claims of its identity, with the values of each.
+    pub fn claims(&self) -> &BTreeMap<String, BTreeSet<String>> {
+        &self.claims
+    }
+
+    /// Returns true if a claim of its identity has this value, or has it among others.
+    pub fn has_claim(&self, name: &str, value: &str) -> bool {
+        self.claims.get(name).is_some_and(|values| values.contains(value))
     }
 
     /// Returns the name that other people see; `None` if the identity has only a subject.

@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use toolwright_core::ToolSpec;
+#[cfg(feature = "http")]
+use toolwright_core::schema::did_you_mean;
 
 /// The tools, prompts and resources that a scope grants; every prompt counts as read-only.
 #[derive(Clone)]
@@ -98,6 +100,42 @@ impl ScopeRules {
             }
         }
         Ok(())
+    }
+
+    /// Rejects a scope that is implied or granted and does not exist. Each granted one comes with the words for what grants it.
+    #[cfg(feature = "http")]
+    pub(crate) fn check_known(&self, granted: &[(String, String)]) -> Result<(), String> {
+        let with_rule = self.by_scope.iter().map(|(scope, _)| scope);
+        let implying = self.implied_scopes.iter().map(|(scope, _)| scope);
+        let known: BTreeSet<&str> =
+            with_rule.chain(implying).chain(&self.required_scopes).map(String::as_str).collect();
+        let implied = self.implied_scopes.iter().flat_map(|(scope, others)| {
+            others.iter().map(move |other| (format!("the scope `{scope}` implies"), other))
+        });
+        let granted = granted.iter().map(|(who, scope)| (format!("{who} is granted"), scope));
+        for (what, scope) in granted.chain(implied) {
+            if !known.contains(&**scope) {
+                let hint = did_you_mean(scope, known.iter().copied());
+                let hint = hint.unwrap_or_else(|| {
+                    format!("define it in a section `[scopes.{scope}]`, or with `.scope(…)`")
+                });
+                return Err(format!("{what} the scope `{scope}`, which does not exist: {hint}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the scopes that grant none of these, whatever they imply.
+    pub(crate) fn empty_scopes<'s>(
+        &self,
+        all: impl Iterator<Item = &'s ToolSpec> + Clone,
+    ) -> Vec<&str> {
+        let scopes = self.by_scope.iter().map(|(scope, _)| scope);
+        let empty = scopes.filter(|scope| {
+            let scopes = self.expand_implied(BTreeSet::from([(*scope).clone()]));
+            !all.clone().any(|spec| self.grants(&scopes, spec))
+        });
+        empty.map(String::as_str).collect()
     }
 
     /// Returns the scopes that have a rule or are required, for the metadata document.

@@ -60,5 +60,5 @@ pub use schema::{
     violation::Violation,
 };
 pub use tape::{InputLimits, Node, ParseError, ReadError, Tape, read_scalar_members};
-pub use text::nearest::{did_you_mean, fold_name, nearest};
+pub use text::nearest::{did_you_mean, fold_name, is_misspelling, nearest};
 pub use text::redact::{looks_secret_name, looks_secret_value, redact};

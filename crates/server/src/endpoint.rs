@@ -11,6 +11,7 @@ use crate::endpoint::guardrail::{Guardrail, InputGuardrail};
 use crate::endpoint::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
 use crate::endpoint::interceptor::Interceptor;
 use crate::endpoint::path_template::PathTemplate;
+use crate::endpoint::room_access::{AccessCheck, RoomRule};
 use crate::server::ServerBuildError;
 
 pub(crate) mod client_tools;
@@ -20,6 +21,7 @@ pub(crate) mod interceptor;
 pub(crate) mod metering;
 mod path_params;
 pub(crate) mod path_template;
+pub(crate) mod room_access;
 pub(crate) mod runtime;
 pub(crate) mod server_state;
 
@@ -36,6 +38,7 @@ pub(crate) const ASSISTANT_PATH: &str = "/api/conversations";
 /// use toolwright::server::{Endpoint, IncomingMessage, Path, Session};
 ///
 /// let support = Endpoint::new("/support/{customer}")
+///     .for_subject("customer")
 ///     .system("You help customers of a bicycle shop.")
 ///     .exclude(["issue_refund"])
 ///     .memory(true)
@@ -48,6 +51,8 @@ pub(crate) const ASSISTANT_PATH: &str = "/api/conversations";
 pub struct Endpoint {
     pub(crate) template: Result<PathTemplate, String>,
     path: String,
+    /// Who may enter the rooms of a path with names: whom all of these rules let in.
+    room_rules: Vec<RoomRule>,
     system: Option<SystemPrompt>,
     pub(crate) selection: ToolSelection,
     /// Further selections that a tool has to be kept by: those of other endpoints.
@@ -81,7 +86,13 @@ enum SystemPrompt {
 }
 
 impl Endpoint {
-    /// Starts an endpoint at a path. Names in braces identify its conversations: everyone at `/chat/lobby` shares one.
+    /// Starts an endpoint at a path. Names in braces identify its conversations, which are rooms: all who may enter `/chat/lobby`
+    /// share one.
+    ///
+    /// Where people can be told apart, by a login or by tokens of their own, an endpoint with names has to say who may enter:
+    /// [`for_subject`](Self::for_subject), [`for_claim`](Self::for_claim), [`allow_if`](Self::allow_if) or
+    /// [`open_to_all`](Self::open_to_all). With several of them, all have to allow it. Without credentials, or with one shared token,
+    /// the only caller is the operator, who enters every room.
     ///
     /// A path without names has conversations that clients name: at `/support`, the path `/support/7` is the conversation
     /// `7` of the principal that sends the request.
@@ -90,6 +101,7 @@ impl Endpoint {
         Self {
             template: PathTemplate::parse(&path),
             path,
+            room_rules: Vec::new(),
             system: None,
             selection: ToolSelection::default(),
             resolvers: Vec::new(),
@@ -132,6 +144,74 @@ impl Endpoint {
 
     pub(crate) fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Lets in the person whose subject is the value of this parameter: at `/support/{customer}` with `customer`, nobody but `ada`
+    /// enters `/support/ada`.
+    #[must_use]
+    pub fn for_subject(mut self, param: impl Into<String>) -> Self {
+        self.room_rules.push(RoomRule::Subject { param: param.into() });
+        self
+    }
+
+    /// Lets in people of whom a claim has the value of this parameter, or has it among others: a customer number, or the teams of a
+    /// person. The claim is one of an [`Identity`](toolwright_auth::Identity), of a token, or of the provider that people sign in
+    /// with; a path with dots finds a nested one.
+    ///
+    /// Choose a claim that people cannot change themselves.
+    #[must_use]
+    pub fn for_claim(mut self, param: impl Into<String>, claim: impl Into<String>) -> Self {
+        self.room_rules.push(RoomRule::Claim { param: param.into(), claim: claim.into() });
+        self
+    }
+
+    /// Lets in whom an async function allows, which returns a `bool` or a `Result` of one.
+    ///
+    /// Its arguments are taken from the request by their types: [`Principal`](toolwright_auth::Principal), which has the subject,
+    /// roles, scopes and claims of the caller; [`Path`](crate::Path); and [`State`](toolwright_core::State), the state that tools
+    /// receive. A path or a state that does not fit is an error when the server is built.
+    ///
+    /// It is called for every request to a room, every message over a WebSocket, at each [`heartbeat`](Self::heartbeat) of an open
+    /// stream, and before a message that has waited or a turn that was interrupted runs. After an error, or 10 seconds, the
+    /// response is a 503, and what was accepted waits. The operator and the program itself are let in without asking.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::State;
+    /// use toolwright::auth::Principal;
+    /// use toolwright::server::{Endpoint, Path};
+    ///
+    /// struct Teams;
+    ///
+    /// impl Teams {
+    ///     async fn has_member(&self, team: &str, subject: Option<&str>) -> bool {
+    ///         team == "garden" && subject == Some("ada")
+    ///     }
+    /// }
+    ///
+    /// let team = Endpoint::new("/team/{team}").memory(true).allow_if(
+    ///     |caller: Principal, Path(team): Path<String>, teams: State<Teams>| async move {
+    ///         caller.has_role("manager") || teams.has_member(&team, caller.subject()).await
+    ///     },
+    /// );
+    /// ```
+    #[must_use]
+    pub fn allow_if<Args>(mut self, check: impl AccessCheck<Args>) -> Self {
+        self.room_rules.push(RoomRule::check(check));
+        self
+    }
+
+    /// Lets in everyone who may use the server: all people read and write all rooms of this path.
+    #[must_use]
+    pub fn open_to_all(mut self) -> Self {
+        self.room_rules.push(RoomRule::Everyone);
+        self
+    }
+
+    /// The claims that its rooms are entered by.
+    pub(crate) fn room_claims(&self) -> impl Iterator<Item = &str> {
+        self.room_rules.iter().filter_map(RoomRule::claim)
     }
 
     /// Sets the system prompt.

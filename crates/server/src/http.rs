@@ -106,7 +106,8 @@ pub(crate) fn not_found_router(server: &Arc<ServerState>) -> Router {
 }
 
 /// `/readyz`: whether a message would be accepted, so the store is readable and writable and the limit of running turns is
-/// not reached. Without the bus, messages are accepted, and other nodes show them with a delay.
+/// not reached. Without the bus, messages are accepted, and other nodes show them with a delay; without a provider that people
+/// sign in with, those who are signed in go on. Both are noted, and another node would be no better.
 ///
 /// 404 while the node drains, and 503 if it cannot accept messages: HAProxy lets requests end at a node that responds with 404
 /// (`disable-on-404`), and closes its connections to one that fails. Other balancers send no requests to either.
@@ -120,9 +121,12 @@ async fn ready(State(server): State<Arc<ServerState>>) -> Result<String, ErrorRe
     server.check_capacity()?;
     server.store.check_writable().await?;
     let bus_error = server.bus.as_ref().and_then(|bus| bus.status().error);
-    Ok(match bus_error {
-        None => "ready\n".to_owned(),
-        Some(error) => format!("ready, but the bus to other nodes is away: {}\n", redact(&error)),
+    let bus_note =
+        bus_error.map(|error| format!("the bus to other nodes is away: {}", redact(&error)));
+    let notes: Vec<String> = bus_note.into_iter().chain(server.sign_in_warnings()).collect();
+    Ok(match notes.is_empty() {
+        true => "ready\n".to_owned(),
+        false => format!("ready, but {}\n", notes.join("; ")),
     })
 }
 

@@ -29,6 +29,7 @@ pub use endpoint::guardrail::{Guardrail, GuardrailVerdict};
 pub use endpoint::handler::{FromSession, Handler, IntoHandlerResult, Path, PeerCount};
 pub use endpoint::interceptor::{Interceptor, TurnContext, TurnOutcome, TurnRejection};
 pub use endpoint::metering::Metering;
+pub use endpoint::room_access::{AccessCheck, AccessRequest, FromAccessRequest, IntoAllowed};
 pub use http::branding::Branding;
 pub use http::limits::ServerLimits;
 pub use http::mount::Mount;

@@ -16,6 +16,7 @@ use toolwright_mcp::{McpBuildError, McpServer, McpServerBuilder};
 use toolwright_search::CatalogCache;
 
 use crate::auth::login_attempts::LoginAttempts;
+use crate::auth::role_check::reject_misspelt_roles;
 use crate::auth::session_cookie::CookieSessions;
 use crate::connections::PersonalConnections;
 use crate::conversation::access_audit::AccessAudit;
@@ -46,7 +47,7 @@ use crate::quota::turn_queue::TurnQueue;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let invoker = Invoker::new(&Registry::new())?;
 /// let server = ServerBuilder::new(invoker, ScriptedModel::new().replies("Hello."))
-///     .endpoint(Endpoint::new("/chat/{room}").memory(true).broadcast(true))
+///     .endpoint(Endpoint::new("/chat/{room}").memory(true).broadcast(true).open_to_all())
 ///     .mount(Mount::console())
 ///     .build()?;
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8787").await?;
@@ -387,21 +388,23 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// When an endpoint's path is malformed, reserved or conflicts with another one, a handler wants other parameters than
-    /// the path has, a named tool or bundle does not exist, a file cannot be read, the branding is
+    /// When an endpoint's path is malformed, reserved or conflicts with another one, a path has parameters and nothing says who
+    /// may enter, a handler wants other parameters than the path has, a named tool or bundle does not exist, a file cannot be read, the branding is
     /// invalid, or a token is too short.
     pub fn build(self) -> Result<Server, ServerBuildError> {
         let selections = PartSelections::new(self.mounts, self.mounts_all, &self.endpoints)?;
         let public_url = self.public_url.as_deref().map(PublicUrl::parse).transpose();
         let public_url = public_url.map_err(|reason| ServerBuildError::PublicUrl { reason })?;
         let auth = Authenticator::builder(self.invoker.clone())
-            .allowed_hosts(public_url.iter().map(PublicUrl::host));
+            .allowed_hosts(public_url.iter().map(PublicUrl::host))
+            .keep_claims(self.endpoints.iter().flat_map(Endpoint::room_claims));
         let auth = self.configure_auth.into_iter().fold(auth, |auth, change| change(auth));
         let auth = auth.build()?;
-        let sign_in = Arc::new(self.sign_in);
+        let sign_in = Arc::new(self.sign_in.keep_claims(auth.kept_claims()));
         if !sign_in.providers().is_empty() && public_url.is_none() && auth.serves_other_hosts() {
             return Err(ServerBuildError::NoPublicUrl);
         }
+        reject_misspelt_roles(&sign_in, &self.quota, &self.invoker)?;
         let shared_state = self.shared_state.unwrap_or_else(|| self.store.shared_state());
         let quotas = Quotas::new(self.quota, &shared_state, self.limits.lease_duration);
         let quotas = Arc::new(quotas);
@@ -515,9 +518,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Settings of endpoints that the vendors of their models do not support, as sentences for the operator.
+    /// What the operator should know, as sentences: settings of endpoints that the vendors of their models do not support, scopes that
+    /// grant no tool, and providers of sign-in that could not be reached.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings: Vec<String> = Vec::new();
+        let mut warnings = self.state.auth.scope_warnings();
+        warnings.extend(self.state.sign_in_warnings());
         for warning in self.endpoints.iter().flat_map(|runtime| runtime.chat.warnings()) {
             if !warnings.contains(&warning) {
                 warnings.push(warning);

@@ -1,12 +1,13 @@
 //! The head of a request in, its principal out.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::ConnectInfo;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Request, StatusCode, header};
-use toolwright_core::{Caller, Invoker};
+use toolwright_core::{Caller, Invoker, Prompt, RegisteredTool};
 
 use crate::http::access_denied::AccessDenied;
 use crate::http::identity::{Identity, MAX_SUBJECT_BYTES};
@@ -56,6 +57,8 @@ struct Credentials {
     tokens: configured_tokens::ConfiguredTokens,
     oauth: Option<OAuthAuthenticator>,
     rules: Arc<ScopeRules>,
+    /// The claims of tokens and of people that are kept.
+    kept_claims: BTreeSet<String>,
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
 }
@@ -245,6 +248,7 @@ impl Authenticator {
             scopes: Some(Arc::new(scopes)),
             display_name: identity.display_name.map(Arc::from),
             roles: Arc::new(identity.roles),
+            claims: Arc::new(identity.claims),
             expiry: expiry.transpose()?,
         })
     }
@@ -300,6 +304,27 @@ impl Authenticator {
         let credentials = &self.0.credentials;
         let Credentials { tokens, oauth, .. } = &**credentials;
         oauth.is_none() && !credentials.has_identities() && tokens.is_empty()
+    }
+
+    /// Returns true if requests can have a subject, so that people can be told apart.
+    pub fn has_subjects(&self) -> bool {
+        let credentials = &self.0.credentials;
+        let Credentials { tokens, oauth, .. } = &**credentials;
+        oauth.is_some() || credentials.has_identities() || tokens.has_personal()
+    }
+
+    /// Returns sentences for the operator about scopes that grant no tool and no prompt now.
+    pub fn scope_warnings(&self) -> Vec<String> {
+        let Ok(snapshot) = self.0.all_tools.invoker().snapshot() else { return Vec::new() };
+        let tools = snapshot.iter().map(RegisteredTool::spec);
+        let all = tools.chain(snapshot.prompts().map(Prompt::spec));
+        let empty = self.0.credentials.rules.empty_scopes(all).into_iter();
+        empty.map(|scope| format!("the scope `{scope}` grants no tool")).collect()
+    }
+
+    /// Returns the claims that are kept of tokens and of people who sign in.
+    pub fn kept_claims(&self) -> &BTreeSet<String> {
+        &self.0.credentials.kept_claims
     }
 
     /// Returns true if there are configured tokens.

@@ -26,6 +26,12 @@ pub enum AuthBuildError {
         /// What is wrong and what to write instead.
         message: String,
     },
+    /// A scope is granted or implied that does not exist.
+    #[error("scopes: {message}")]
+    Scopes {
+        /// Who is granted it, and what to write instead.
+        message: String,
+    },
     /// A setting is missing or cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),

@@ -47,12 +47,17 @@ impl HttpClient {
     }
 }
 
+/// The reason behind an error, which the error itself does not tell: a refused connection, an unknown host, a timeout.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    std::iter::successors(Some(error), |error| error.source()).last().unwrap_or(error).to_string()
+}
+
 /// Sends a request to `url`, and returns the status and the body of the response.
 pub(crate) async fn send(
     url: &Url,
     request: RequestBuilder,
 ) -> Result<(StatusCode, Vec<u8>), String> {
-    let describe = |error: reqwest::Error| format!("{url}: {}", error.without_url());
+    let describe = |error: reqwest::Error| format!("{url}: {}", root_cause(&error.without_url()));
     let mut response = request.send().await.map_err(describe)?;
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(describe)? {

@@ -1,6 +1,6 @@
 //! The subject of a request, its scopes, roles and expiry.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Ready, ready};
 use std::time::SystemTime;
 
@@ -33,6 +33,7 @@ pub struct Identity {
     pub(crate) display_name: Option<String>,
     pub(crate) scopes: BTreeSet<String>,
     pub(crate) roles: BTreeSet<String>,
+    pub(crate) claims: BTreeMap<String, BTreeSet<String>>,
     pub(crate) expires_at: Option<SystemTime>,
 }
 
@@ -45,6 +46,7 @@ impl Identity {
             display_name: None,
             scopes: BTreeSet::new(),
             roles: BTreeSet::new(),
+            claims: BTreeMap::new(),
             expires_at: None,
         }
     }
@@ -60,6 +62,13 @@ impl Identity {
     #[must_use]
     pub fn roles<R: Into<String>>(mut self, roles: impl IntoIterator<Item = R>) -> Self {
         self.roles.extend(roles.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a value of a claim, which a rule of an endpoint may compare: the customer number of the person, or one of their teams.
+    #[must_use]
+    pub fn claim(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.claims.entry(name.into()).or_default().insert(value.into());
         self
     }
 

@@ -8,7 +8,7 @@
 //! [RFC 7636]: https://www.rfc-editor.org/rfc/rfc7636
 //! [RFC 9700]: https://www.rfc-editor.org/rfc/rfc9700
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use toolwright_core::Secret;
@@ -22,6 +22,7 @@ mod metadata;
 mod provider;
 mod token_endpoint;
 
+pub(crate) use identity_claims::select_claims;
 pub use provider::OpenIdProvider;
 
 /// The providers that people can sign in with.
@@ -54,6 +55,13 @@ impl SignIn {
         self.providers.retain(|other| other.name() != provider.name());
         self.providers.push(provider);
         self
+    }
+
+    /// Keeps these claims about people, by their names or paths; without it, nothing is kept but subject, name, scopes and roles.
+    #[must_use]
+    pub fn keep_claims(self, claims: &BTreeSet<String>) -> Self {
+        let providers = self.providers.into_iter().map(|provider| provider.keep_claims(claims));
+        Self { providers: providers.collect() }
     }
 
     /// Returns the providers, in the order in which they were added.
@@ -118,11 +126,14 @@ pub struct ProviderIdentity {
     pub scopes: BTreeSet<String>,
     /// The roles that the groups of the person have.
     pub roles: BTreeSet<String>,
+    /// The values of the claims that are kept.
+    pub claims: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl From<ProviderIdentity> for Identity {
     fn from(person: ProviderIdentity) -> Self {
-        let identity = Self::new(person.subject).scopes(person.scopes).roles(person.roles);
+        let mut identity = Self::new(person.subject).scopes(person.scopes).roles(person.roles);
+        identity.claims = person.claims;
         match person.display_name {
             Some(name) => identity.display_name(name),
             None => identity,

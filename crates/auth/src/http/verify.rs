@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use futures::future::BoxFuture;
+use serde_json::{Map, Value};
 use toolwright_core::Secret;
 
 use crate::http::identity::Identity;
@@ -66,6 +67,8 @@ pub struct Claims {
     pub(crate) identity: Identity,
     pub(crate) audience: Vec<String>,
     pub(crate) not_before: Option<SystemTime>,
+    /// The claims of the token that nothing here has read.
+    pub(crate) others: Map<String, Value>,
 }
 
 impl Claims {
@@ -80,6 +83,7 @@ impl Claims {
             identity: Identity::new(subject),
             audience: audience.into_iter().map(Into::into).collect(),
             not_before: None,
+            others: Map::new(),
         }
     }
 
@@ -87,6 +91,13 @@ impl Claims {
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.identity = self.identity.scopes(scopes);
+        self
+    }
+
+    /// Adds a value of a claim, as [`Identity::claim`] does.
+    #[must_use]
+    pub fn claim(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.identity = self.identity.claim(name, value);
         self
     }
 

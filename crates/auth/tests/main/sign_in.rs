@@ -274,3 +274,17 @@ async fn claims_of_odd_shapes_give_no_rights() {
         assert_eq!(identity.display_name, None);
     }
 }
+
+#[tokio::test]
+async fn a_check_that_has_failed_keeps_nobody_from_signing_in_a_moment_later() {
+    let server = OpenIdServer::start().await;
+    let provider = provider(&server);
+    let issuer = server.issuer.clone();
+    server.behaviour().published_issuer = "https://elsewhere.example".to_owned();
+    let failure = provider.check().await.unwrap_err();
+    assert!(matches!(failure, SignInError::Unavailable { reason } if reason.contains("elsewhere")));
+    assert!(provider.is_unavailable());
+    server.behaviour().published_issuer = issuer;
+    sign_in(&server, &provider).await.unwrap();
+    assert!(!provider.is_unavailable());
+}

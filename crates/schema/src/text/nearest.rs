@@ -35,6 +35,13 @@ pub fn did_you_mean<'a>(
     closest.first().map(|name| format!("did you mean `{name}`?"))
 }
 
+/// Returns true if `name` is `known` with one letter wrong, or two if that has at least six; swapped letters count as one, and
+/// letter case and separators not at all. The name itself is no misspelling.
+pub fn is_misspelling(name: &str, known: &str) -> bool {
+    let tolerated = if known.chars().count() >= 6 { 2 } else { 1 };
+    name != known && strsim::osa_distance(&truncate_name(name), &truncate_name(known)) <= tolerated
+}
+
 fn truncate_name(name: &str) -> String {
     let end = name.char_indices().nth(MAX_COMPARED_CHARS).map_or(name.len(), |(at, _)| at);
     fold_name(name.get(..end).unwrap_or(name))
@@ -78,6 +85,29 @@ mod tests {
     fn names_that_share_nothing_are_not_offered() {
         assert!(nearest("x", ["y", "ab"], 3).is_empty());
         assert!(nearest("banana", ["city", "unit"], 3).is_empty());
+    }
+
+    #[test]
+    fn a_misspelling_has_one_letter_wrong_or_two_of_a_long_name() {
+        for (name, known) in [
+            ("qouta", "quota"),
+            ("sever", "server"),
+            ("servres", "server"),
+            ("Server", "server"),
+            ("mcp_1", "MCP_1"),
+            ("map", "mcp"),
+        ] {
+            assert!(is_misspelling(name, known), "{name}");
+        }
+        for (name, known) in [
+            ("quota", "quota"),
+            ("qouat", "quota"),
+            ("mail", "mcp"),
+            ("my", "mcp"),
+            ("serves_us", "server"),
+        ] {
+            assert!(!is_misspelling(name, known), "{name}");
+        }
     }
 
     #[test]

@@ -211,6 +211,7 @@ impl RequestContext {
         let scopes: BTreeSet<&str> = self.principal.scopes().collect();
         record.scopes = scopes.into_iter().map(str::to_owned).collect();
         record.roles = self.principal.roles().map(str::to_owned).collect();
+        record.claims.clone_from(self.principal.claims());
         record.name = self.principal.display_name().map(str::to_owned);
         record.expires =
             self.principal.expires_at().map(|at| unix_millis_of(at).unwrap_or_default());

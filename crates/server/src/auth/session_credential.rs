@@ -139,11 +139,12 @@ impl StoredTokens {
     }
 }
 
-/// Sets name, scopes and roles of a person, whose subject stays the same.
+/// Sets name, scopes, roles and claims of a person, whose subject stays the same.
 fn describe(person: &mut PrincipalRecord, identity: ProviderIdentity) {
     person.name = identity.display_name;
     person.scopes = identity.scopes.into_iter().collect();
     person.roles = identity.roles.into_iter().collect();
+    person.claims = identity.claims;
 }
 
 /// The identity of a recorded principal.
@@ -151,6 +152,9 @@ pub(super) fn identity_of(record: &PrincipalRecord) -> Identity {
     let mut identity = Identity::new(&record.subject)
         .scopes(record.scopes.iter().cloned())
         .roles(record.roles.iter().cloned());
+    for (name, values) in &record.claims {
+        identity = values.iter().fold(identity, |identity, value| identity.claim(name, value));
+    }
     if let Some(name) = &record.name {
         identity = identity.display_name(name);
     }
@@ -182,6 +186,7 @@ mod tests {
             display_name: Some("Ada".to_owned()),
             scopes: BTreeSet::new(),
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+            claims: Default::default(),
         }
     }
 

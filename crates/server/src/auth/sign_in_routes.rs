@@ -48,9 +48,11 @@ struct Failure {
 pub(crate) async fn list_providers(
     State(app): State<Arc<ServerState>>,
 ) -> Result<Response, ErrorResponse> {
-    let providers = app.sign_in.providers().iter();
-    let providers: Vec<Value> =
-        providers.map(|it| json!({ "name": it.name(), "label": it.display_label() })).collect();
+    let shown = |it: &OpenIdProvider| match it.is_unavailable() {
+        false => json!({ "name": it.name(), "label": it.display_label() }),
+        true => json!({ "name": it.name(), "label": it.display_label(), "unavailable": true }),
+    };
+    let providers: Vec<Value> = app.sign_in.providers().iter().map(shown).collect();
     // Where there is nothing else, a token is what is wanted.
     let takes_token = providers.is_empty() || app.auth.accepts_configured_tokens();
     json_response(StatusCode::OK, &json!({ "providers": providers, "token": takes_token }))

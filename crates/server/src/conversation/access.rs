@@ -2,7 +2,7 @@
 //!
 //! | id | conversation | for |
 //! |---|---|---|
-//! | `ID` | of the principal itself, or the room of the path | the principal |
+//! | `ID` | of the principal itself, or the room of the path | the principal, if it may enter |
 //! | `@~SHARE` | one that its owner shares by a link | principals that have accepted the link |
 //! | `@SUBJECT/ID`, `@/ID` | one of another subject, or of the operator | admins, to read |
 //!
@@ -49,7 +49,7 @@ pub(crate) struct OpenConversation {
 /// Why a principal may use a conversation.
 #[derive(Clone)]
 enum Grant {
-    /// It is the owner's, or a room.
+    /// It is the owner's, or a room that the principal may enter.
     Owner,
     /// It is shared with the principal.
     Share(Arc<ShareGrant>),
@@ -116,7 +116,12 @@ impl EndpointRuntime {
         let opened = match address {
             None => {
                 let room = self.open_room(params, &context.owner())?;
-                OpenConversation { room, grant: Grant::Owner }
+                match room.check_access(context).await {
+                    Err(error) if context.is_admin() && !error.is_transient() => {
+                        self.open_as_admin(room, context, operation).await?
+                    }
+                    checked => checked.map(|()| OpenConversation { room, grant: Grant::Owner })?,
+                }
             }
             Some(Address::Share(id)) => self.open_shared(&id, context).await?,
             Some(Address::Owned(owner, id)) => {
@@ -155,15 +160,24 @@ impl EndpointRuntime {
         if !context.is_admin() {
             return Err(ErrorResponse::no_such_conversation());
         }
-        let stored_name = owner.stored_name(id);
-        if self.server.store.tail(&stored_name, TailEnd::Newest, 1).await?.is_empty() {
+        let room = self.open_stored(&owner.stored_name(id))?;
+        self.open_as_admin(room, context, operation).await
+    }
+
+    /// Opens a stored conversation for an admin, who reads it and does nothing else.
+    async fn open_as_admin(
+        &self,
+        room: Arc<Room>,
+        context: &RequestContext,
+        operation: Operation,
+    ) -> Result<OpenConversation, ErrorResponse> {
+        if self.server.store.tail(&room.id, TailEnd::Newest, 1).await?.is_empty() {
             return Err(ErrorResponse::no_such_conversation());
         }
-        let room = self.open_stored(&stored_name)?;
         let opened = OpenConversation { room, grant: Grant::Admin };
         opened.check_operation(operation)?;
         // Before anything is shown: what cannot be recorded is not shown.
-        self.server.access_audit.record_read(context, &stored_name).await?;
+        self.server.access_audit.record_read(context, &opened.room.id).await?;
         Ok(opened)
     }
 
@@ -232,7 +246,7 @@ impl OpenConversation {
 
     async fn check_still_granted(&self, context: &RequestContext) -> Result<(), ErrorResponse> {
         let granted = match &self.grant {
-            Grant::Owner => true,
+            Grant::Owner => return self.room.check_access(context).await,
             Grant::Admin => context.is_admin(),
             Grant::Share(grant) => {
                 let ShareGrant { subject, share } = &**grant;
@@ -248,15 +262,18 @@ impl OpenConversation {
         }
     }
 
-    /// Waits until the principal may not read the conversation any more; for ever, if it is the owner.
+    /// Waits until the principal may not read the conversation any more; for ever, if that cannot change while its credential is
+    /// valid.
     ///
     /// The end of a share is signalled to all nodes, and polled where the signal is lost.
     pub(crate) fn wait_ended(&self, context: &RequestContext) -> BoxFuture<'static, ()> {
         let expires = match &self.grant {
             // Most streams are those of an owner: they have nothing to wait for, and no room for it.
-            Grant::Owner => return Box::pin(std::future::pending()),
+            Grant::Owner if !self.room.endpoint.room_access.may_change() => {
+                return Box::pin(std::future::pending());
+            }
             Grant::Share(grant) => grant.share.expires,
-            Grant::Admin => None,
+            Grant::Owner | Grant::Admin => None,
         };
         let (conversation, context) = (self.clone(), context.clone());
         Box::pin(async move {
@@ -279,12 +296,12 @@ impl OpenConversation {
     /// Returns false if it cannot be determined now.
     async fn is_ended(&self, context: &RequestContext) -> bool {
         let checked = match &self.grant {
-            // Its roles are those of the credential now.
-            Grant::Admin => match context.reauthenticate().await {
+            // Its roles and claims are those of the credential now.
+            Grant::Owner | Grant::Admin => match context.reauthenticate().await {
                 Ok(renewed) => self.check_still_granted(&renewed).await,
                 Err(error) => Err(error),
             },
-            _ => self.check_still_granted(context).await,
+            Grant::Share(_) => self.check_still_granted(context).await,
         };
         checked.is_err_and(|error| !error.is_transient())
     }

@@ -246,6 +246,20 @@ impl Room {
         self.access_version.subscribe()
     }
 
+    /// Checks that a principal may use the conversation, if it is a room; others are found under their owner only. Every request,
+    /// message, decision and resumed turn passes here, when it begins and when it is about to run.
+    ///
+    /// 404 if it may not, 503 if that cannot be decided now.
+    pub(crate) async fn check_access(&self, context: &RequestContext) -> Result<(), ErrorResponse> {
+        let EndpointRuntime { room_access, template, invoker, .. } = &*self.endpoint;
+        if !self.endpoint.is_shared() {
+            return Ok(());
+        }
+        // Of the name that the conversation is stored under, whatever other parameters a router around this one has.
+        let params = template.match_path(&self.name).unwrap_or_default();
+        room_access.check(context.principal(), &params, invoker).await
+    }
+
     /// Has the connections of this conversation check whether they may go on, at all nodes.
     pub(crate) fn recheck_access(&self) {
         self.on_access_changed();

@@ -185,7 +185,7 @@ impl Session {
     ///     }
     /// }
     ///
-    /// let endpoint = Endpoint::new("/support/{customer}").on_message(
+    /// let endpoint = Endpoint::new("/support/{customer}").for_subject("customer").on_message(
     ///     |message: IncomingMessage, session: Session, Path(customer): Path<String>| async move {
     ///         session.add_tools(Orders(customer));
     ///         session.answer_with_model(message).await

@@ -57,7 +57,8 @@ impl Server {
     /// Attends to conversations that were left unfinished, at start and then about every
     /// [`sweep_interval`](crate::ServerLimits::sweep_interval), until the server shuts down: turns that a process has not
     /// ended, and messages, decisions and stops that it has accepted. Also deletes the conversations that are older than
-    /// [`max_conversation_age`](crate::ServerLimits::max_conversation_age).
+    /// [`max_conversation_age`](crate::ServerLimits::max_conversation_age), and logs when a provider that people sign in with cannot be
+    /// reached.
     ///
     /// [`serve`](Self::serve) runs it; an app that uses [`router`](Self::router) calls
     /// [`spawn_background_work`](Self::spawn_background_work).
@@ -82,8 +83,13 @@ impl Server {
             }
         };
         tokio::select! {
-            ((), (), ()) = async {
-                tokio::join!(sweep, self.delete_expired_conversations(), self.accept_handovers())
+            ((), (), (), ()) = async {
+                tokio::join!(
+                    sweep,
+                    self.delete_expired_conversations(),
+                    self.accept_handovers(),
+                    self.watch_providers(),
+                )
             } => {}
             () = self.state.draining.cancelled() => {}
         }

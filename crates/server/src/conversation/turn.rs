@@ -20,6 +20,7 @@ use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomComman
 use crate::conversation::session::Session;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
+use crate::http::error_response::ErrorResponse;
 
 /// Stands in the journal in place of a message that an interceptor rejected: the model must not read it in a later turn.
 const REJECTED_MESSAGE: &str = "[a message that was rejected]";
@@ -32,22 +33,42 @@ pub(crate) enum CommandStatus {
     Unknown,
     /// The decisions were rejected, and nothing has happened.
     Rejected,
-    /// The store failed: the command is not done.
+    /// The command is not done: the store failed, or it cannot be decided now who may enter.
     StoreFailed,
 }
 
 /// Runs a command, which is removed from the inbox when its entries are appended, and publishes its outcome.
 pub(crate) async fn run_command(
     room: &Arc<Room>,
-    command: Box<RoomCommand>,
+    mut command: Box<RoomCommand>,
     item: Option<InboxItem>,
 ) -> CommandStatus {
-    let expired = command.request_context.is_expired();
-    let session = Session::new(room, command.request_context, command.peer, command.cancel);
-    if let (true, CommandKind::Message(message)) = (expired, &command.kind) {
-        let principal = session.request_context().principal_record();
-        return refuse_message(room, principal, item, message.parts.clone(), expired_error()).await;
+    let context = &command.request_context;
+    let is_expired = context.is_expired();
+    // It may have waited for long, or was stored by an earlier process.
+    let access = room.check_access(context).await;
+    match (&command.kind, access) {
+        (CommandKind::Message(message), access) if is_expired || access.is_err() => {
+            let reason = match access {
+                Err(error) if error.is_transient() => return postpone(command.started, error),
+                Err(_) => no_access_error(),
+                Ok(()) => expired_error(),
+            };
+            let (principal, parts) = (context.principal_record(), message.parts.clone());
+            return refuse_message(room, principal, item, parts, reason).await;
+        }
+        (_, Ok(())) => {}
+        (_, Err(error)) if error.is_transient() => return postpone(command.started, error),
+        (CommandKind::Resume, Err(_)) => command.cancel.cancel(),
+        (_, Err(error)) => {
+            if let Some(started) = command.started.take() {
+                // The receiver may be dropped.
+                let _ = started.send(Err(error));
+            }
+            return CommandStatus::Rejected;
+        }
     }
+    let session = Session::new(room, command.request_context, command.peer, command.cancel);
     {
         let mut state = session.turn_state();
         state.recovery_guard = command.recovery_guard;
@@ -98,6 +119,21 @@ pub(crate) async fn run_command(
     // Boxed, so that a running turn has no room for it.
     Box::pin(finish_turn(room, turn, result)).await;
     status
+}
+
+/// Leaves a command in the inbox, because it cannot be decided now whether its principal may use the conversation.
+fn postpone(started: StartedSender, error: ErrorResponse) -> CommandStatus {
+    if let Some(started) = started {
+        // The receiver may be dropped.
+        let _ = started.send(Err(error));
+    }
+    CommandStatus::StoreFailed
+}
+
+/// The principal of a message lost its access to the room before the message could be answered.
+fn no_access_error() -> TurnError {
+    let reason = "the person who sent the message may not enter this conversation any more, so it is not answered";
+    TurnError::new("forbidden", reason)
 }
 
 /// The credential of a message expired before it could be answered.

@@ -71,6 +71,13 @@ impl<T: DeserializeOwned> FromSession for Path<T> {
     }
 
     fn check_params(params: &[String]) -> Result<(), String> {
+        Self::check_type(params)
+    }
+}
+
+impl<T: DeserializeOwned> Path<T> {
+    /// Checks that values of these parameters fit the type.
+    pub(crate) fn check_type(params: &[String]) -> Result<(), String> {
         path_params::check_params_type::<T>(params).map_err(|reason| {
             let type_name = std::any::type_name::<T>();
             format!("cannot read them into `{type_name}`: {reason}")

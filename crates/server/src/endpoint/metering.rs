@@ -16,7 +16,7 @@ use crate::endpoint::interceptor::{Interceptor, TurnContext, TurnRejection};
 /// ```
 /// use toolwright::server::{Endpoint, Metering};
 ///
-/// let endpoint = Endpoint::new("/chat/{room}").interceptor(Metering::new().budget(0.50));
+/// let endpoint = Endpoint::new("/chat/{room}").open_to_all().interceptor(Metering::new().budget(0.50));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Metering {

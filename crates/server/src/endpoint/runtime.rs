@@ -18,6 +18,7 @@ use crate::endpoint::guardrail::{Guardrail, with_guardrails};
 use crate::endpoint::handler::ErasedHandler;
 use crate::endpoint::interceptor::Interceptor;
 use crate::endpoint::path_template::{PathParams, PathTemplate};
+use crate::endpoint::room_access::RoomAccess;
 use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
 use crate::server::ServerBuildError;
@@ -26,6 +27,7 @@ use crate::server::ServerBuildError;
 pub(crate) struct EndpointRuntime {
     pub(crate) server: Arc<ServerState>,
     pub(crate) template: PathTemplate,
+    pub(crate) room_access: RoomAccess,
     pub(crate) chat: Chat,
     /// The endpoint's model, with its output guardrails.
     pub(crate) model: Arc<dyn Model>,
@@ -94,6 +96,9 @@ impl Endpoint {
             let fits = signature.check(template.param_names());
             fits.map_err(|reason| self.build_error(reason))?;
         }
+        let (has_subjects, rules) = (shared.server.auth.has_subjects(), self.room_rules.clone());
+        let room_access = RoomAccess::new(rules, &template, &shared.server.invoker, has_subjects);
+        let room_access = room_access.map_err(|reason| self.build_error(reason))?;
         let system = match &self.system {
             None => None,
             Some(SystemPrompt::Text(text)) => Some(text.clone()),
@@ -145,6 +150,7 @@ impl Endpoint {
         let chat = chat.store(Arc::clone(&store)).node(shared.server.handler_node()).window(window);
         Ok(EndpointRuntime {
             template,
+            room_access,
             chat: chat.build(),
             model,
             auth: shared.server.auth.with_invoker(invoker.clone()),

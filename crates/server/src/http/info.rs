@@ -22,7 +22,7 @@ pub(super) async fn show_info(
     // Warnings name tools that these principals may not see.
     let warnings = match context.is_scoped() {
         true => Vec::new(),
-        false => (state.server.warnings)(),
+        false => [(state.server.warnings)(), state.server.sign_in_warnings()].concat(),
     };
     let info = json!({
         "name": info.name,

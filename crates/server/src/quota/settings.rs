@@ -181,6 +181,11 @@ impl QuotaSettings {
         Ok(settings)
     }
 
+    /// The roles that have limits of their own.
+    pub(crate) fn roles(&self) -> impl Iterator<Item = &str> {
+        self.roles.keys().map(String::as_str)
+    }
+
     /// Returns the limits of a person with these roles; `None` where there is none.
     pub fn limits_of(&self, roles: &[impl AsRef<str>]) -> QuotaLimits {
         let of_roles = roles.iter().filter_map(|role| self.roles.get(role.as_ref()));

@@ -41,7 +41,7 @@ fn server(
     approvers: &str,
 ) -> ServerBuilder {
     let server = ServerBuilder::new(invoker(pay_tool(paid, approvers)), model)
-        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
+        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true).open_to_all())
         .store(Arc::clone(store) as Arc<dyn Store>, "memory")
         .node_name("one");
     with_people(server, roles)

@@ -20,7 +20,8 @@ const PATH: &str = "/api/conversations/c";
 const TOKEN: &str = "a-token-that-nobody-guesses";
 
 fn server() -> ServerBuilder {
-    ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(Endpoint::new("/chat/{room}"))
+    ServerBuilder::new(no_tools(), FnModel::echo())
+        .endpoint(Endpoint::new("/chat/{room}").open_to_all())
 }
 
 /// Sends a message with one more header, and returns the status of the response.

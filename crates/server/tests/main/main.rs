@@ -41,6 +41,7 @@ mod reference;
 mod restart;
 mod resume;
 mod retention;
+mod room_access;
 mod rooms;
 mod sharing;
 mod shutdown;

@@ -53,7 +53,7 @@ fn tool(name: &str, read_only: bool) -> Tool {
 
 fn server() -> ServerBuilder {
     ServerBuilder::new(invoker(vec![tool("look", true), tool("pay", false)]), FnModel::echo())
-        .endpoint(Endpoint::new("/chat/{room}"))
+        .endpoint(Endpoint::new("/chat/{room}").open_to_all())
 }
 
 /// Serves an app that has routes of its own.

@@ -454,7 +454,7 @@ async fn a_subject_named_operator_is_not_the_operator() {
 async fn in_a_room_only_the_subject_that_was_asked_may_decide() {
     let paid = Payments::default();
     let server = ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())
-        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
+        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true).open_to_all())
         .configure_auth(|guard| guard.oauth(oauth()));
     let server = serve(server).await;
     let path = "/room/till";
@@ -498,7 +498,7 @@ fn scoped(store: &Arc<MemoryStore>, model: impl Model, ada: Claims) -> ServerBui
         .scope("look", ScopeRule::read_only())
         .scope("all", ScopeRule::all());
     ServerBuilder::new(invoker(vec![tool("look", true), tool("pay", false)]), model)
-        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
+        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true).open_to_all())
         .store(Arc::clone(store) as Arc<dyn Store>, "memory")
         .node_name("one")
         .limits(|limits| limits.shutdown_grace = Duration::ZERO)
@@ -576,7 +576,7 @@ async fn an_interrupted_turn_resumes_within_the_rules_of_today() {
     let oauth = resource_server(table).scope("all", ScopeRule::all());
     let model = FnModel::new(|request| format!("{} tools", request.tools.len()));
     let server = ServerBuilder::new(invoker(tool), model)
-        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
+        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true).open_to_all())
         .store(Arc::clone(&store) as Arc<dyn Store>, "memory")
         .node_name("one")
         .configure_auth(|guard| guard.oauth(oauth));

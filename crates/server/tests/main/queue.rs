@@ -99,7 +99,7 @@ async fn in_a_room_only_the_sender_may_withdraw_a_message() {
     let (model, strings) = ManualModel::new();
     let store = Arc::<MemoryStore>::default();
     let server = ServerBuilder::new(no_tools(), model)
-        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
+        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true).open_to_all())
         .store(Arc::clone(&store) as Arc<dyn Store>, "memory")
         .configure_auth(|guard| guard.oauth(resource_server(table)));
     let server = serve(server).await;

@@ -493,7 +493,7 @@ async fn without_the_shared_state_rate_is_counted_here_and_tokens_are_not_spent(
 async fn a_person_with_one_message_does_not_wait_for_all_of_a_busy_one() {
     let (model, strings) = ManualModel::new();
     let server = ServerBuilder::new(no_tools(), model)
-        .endpoint(Endpoint::new("/chat/{room}").broadcast(true))
+        .endpoint(Endpoint::new("/chat/{room}").broadcast(true).open_to_all())
         .limits(|limits| limits.max_turns = 1);
     let server = serve(with_quota(server, limits().tokens_per_day(1000))).await;
     for n in 0..5 {

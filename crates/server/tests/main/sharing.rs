@@ -54,7 +54,7 @@ pub(crate) fn with_people(server: ServerBuilder, people: &Roles) -> ServerBuilde
 fn server() -> ServerBuilder {
     ServerBuilder::new(no_tools(), FnModel::echo())
         .endpoint(Endpoint::new("/help").memory(true))
-        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
+        .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true).open_to_all())
         .limits(|limits| limits.heartbeat_interval = Duration::from_millis(50))
 }
 

@@ -10,10 +10,14 @@ use toolwright::chat::{MemoryStore, Owner, Store};
 use toolwright::testing::FnModel;
 use toolwright::{Secret, Tool, ToolError};
 use toolwright_auth::{OpenIdProvider, ScopeRule, SignIn};
-use toolwright_server::{LoginSessions, ServerBuildError, ServerBuilder};
+use toolwright_server::{
+    LoginSessions, QuotaLimits, QuotaSettings, ServerBuildError, ServerBuilder,
+};
 
 use crate::rooms::Socket;
-use crate::support::{HttpResponse, TestServer, invoker, no_tools, serve, within_timeout};
+use crate::support::{
+    HttpResponse, TestServer, invoker, no_tools, serve, serve_built, within_timeout,
+};
 
 pub(crate) const PATH: &str = "/api/conversations/c";
 
@@ -30,6 +34,7 @@ pub(crate) fn provider(name: &str, server: &OpenIdServer) -> OpenIdProvider {
 pub(crate) fn builder(sign_in: SignIn) -> ServerBuilder {
     ServerBuilder::new(no_tools(), FnModel::echo())
         .sign_in(sign_in)
+        .configure_auth(|auth| auth.scope("look", ScopeRule::read_only()))
         .limits(|limits| limits.session_check_interval = Duration::ZERO)
 }
 
@@ -380,4 +385,98 @@ async fn nothing_secret_is_stored_in_the_clear() {
     for secret in secrets.iter().chain([&secret, &pending]) {
         assert!(!stored.contains(secret.as_str()), "{secret} is in {stored}");
     }
+}
+
+#[tokio::test]
+async fn a_grant_or_a_role_that_means_nothing_is_an_error_when_the_server_is_built() {
+    let corp = OpenIdServer::start().await;
+    let corp = || OpenIdProvider::new("corp", &corp.issuer, CLIENT_ID).unwrap();
+    let build = |provider: OpenIdProvider| {
+        let approved = Tool::builder("pay", "Pays.").approvers("role:manager".parse().unwrap());
+        let approved = approved.run(|_, _| Ok::<_, ToolError>("paid")).unwrap();
+        let quota = QuotaSettings::default().role("guests", QuotaLimits::new().concurrent_turns(1));
+        let server = ServerBuilder::new(invoker(approved), FnModel::echo()).quota(quota);
+        let server = server.configure_auth(|auth| {
+            auth.scope("look", ScopeRule::read_only()).scope("all", ScopeRule::all())
+        });
+        server.sign_in(SignIn::new().provider(provider)).mount_all().build()
+    };
+    for (provider, message) in [
+        (
+            corp().grants("*", ["lok"]),
+            "scopes: the group `*` of `[login.corp.grants]` is granted the scope `lok`, which does not exist: did you mean `look`?",
+        ),
+        (
+            corp().grants("staff", ["billing"]),
+            "scopes: the group `staff` of `[login.corp.grants]` is granted the scope `billing`, which does not exist: define it in a \
+             section `[scopes.billing]`, or with `.scope(…)`",
+        ),
+        (
+            corp().roles("it", ["admn"]),
+            "sign-in: the group `it` of `[login.corp.roles]` has the role `admn`, which means nothing: did you mean `admin`?",
+        ),
+        (corp().roles("leads", ["mangaer"]), "did you mean `manager`?"),
+        (corp().roles("*", ["gests"]), "did you mean `guests`?"),
+    ] {
+        let error = build(provider).err().unwrap().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    let known = corp().grants("*", ["look", "all"]).roles("it", ["admin", "manager", "guests"]);
+    // The program may read it.
+    let server = build(known.roles("it", ["gardener"])).unwrap();
+    assert_eq!(server.warnings(), ["the scope `look` grants no tool"]);
+}
+
+#[tokio::test]
+async fn an_implied_scope_that_does_not_exist_is_an_error_and_one_that_only_implies_is_not_empty() {
+    let server = |implied: &'static str| {
+        let tool = Tool::builder("look", "Looks.").read_only(true);
+        let tool = tool.run(|_, _| Ok::<_, ToolError>("seen")).unwrap();
+        let oauth = crate::owners::resource_server(toolwright_auth::StaticTokens::new())
+            .scope("look", ScopeRule::read_only())
+            .scope("staff", ScopeRule::names(Vec::<String>::new()))
+            .scope("writers", ScopeRule::bundle("pens"))
+            .implies("staff", [implied]);
+        let server = ServerBuilder::new(invoker(tool), FnModel::echo());
+        server.configure_auth(|auth| auth.oauth(oauth)).build()
+    };
+    let error = server("loook").err().unwrap().to_string();
+    assert_eq!(
+        error,
+        "scopes: the scope `staff` implies the scope `loook`, which does not exist: did you mean `look`?"
+    );
+    assert_eq!(server("look").unwrap().warnings(), ["the scope `writers` grants no tool"]);
+}
+
+#[tokio::test]
+async fn a_provider_that_cannot_be_reached_is_reported_before_anybody_signs_in() {
+    // Nothing listens there any more.
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let issuer = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    let away = OpenIdProvider::new("corp", &issuer, CLIENT_ID).unwrap().label("Example Corp.");
+    let sign_in = SignIn::new().provider(away);
+    let built = builder(sign_in).token(Secret::new("a-token-of-the-operator"));
+    let built = built.mount_all().build().unwrap();
+    let server = serve_built(built.clone()).await;
+    let sentence =
+        format!("people cannot sign in with `corp` now: its issuer {issuer} cannot be reached");
+    let ready = within_timeout(async {
+        loop {
+            let ready = server.get("/readyz").await;
+            // The server is ready all the same: other nodes could not reach it either.
+            assert_eq!(ready.status, 200, "{ready:?}");
+            if ready.text() != "ready\n" {
+                return ready.text().to_owned();
+            }
+        }
+    })
+    .await;
+    assert_eq!(ready, format!("ready, but {sentence}\n"));
+    assert!(built.warnings().contains(&sentence));
+    let provider = json!({ "name": "corp", "label": "Example Corp.", "unavailable": true });
+    assert_eq!(server.get("/api/login").await.json()["providers"], json!([provider]));
+    let request = server.request("GET", "/api/info");
+    let request = request.header("authorization", "Bearer a-token-of-the-operator");
+    assert_eq!(server.send(request, "").await.json()["warnings"], json!([sentence]));
 }

@@ -1,5 +1,6 @@
 //! Tokens, OAuth, hosts and origins in, an authenticator out.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
@@ -26,7 +27,10 @@ pub struct AuthenticatorBuilder {
     oauth: Option<ResourceServer>,
     login: Option<Login>,
     providers: Vec<SignInProvider>,
+    /// The scopes that providers grant, each after the words for who is granted it.
+    granted_scopes: Vec<(String, String)>,
     rules: ScopeRules,
+    kept_claims: BTreeSet<String>,
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
 }
@@ -39,7 +43,9 @@ impl AuthenticatorBuilder {
             oauth: None,
             login: None,
             providers: Vec::new(),
+            granted_scopes: Vec::new(),
             rules: ScopeRules::default(),
+            kept_claims: BTreeSet::new(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
         }
@@ -111,6 +117,12 @@ impl AuthenticatorBuilder {
             prefix: format!("{}:", provider.name()),
             issuer: provider.issuer().to_owned(),
         }));
+        for provider in sign_in.providers() {
+            self.granted_scopes.extend(provider.grants_of_groups().map(|(group, scope)| {
+                let name = provider.name();
+                (format!("the group `{group}` of `[login.{name}.grants]`"), scope.to_owned())
+            }));
+        }
         self
     }
 
@@ -124,6 +136,13 @@ impl AuthenticatorBuilder {
     /// all tools.
     pub fn scope(mut self, scope: impl Into<String>, rule: ScopeRule) -> Self {
         self.rules.by_scope.push((scope.into(), rule));
+        self
+    }
+
+    /// Keeps these claims of tokens and of people who sign in, by their names or paths (`realm_access.roles`), for
+    /// [`Principal::claims`](crate::Principal::claims). Other claims of theirs are not kept.
+    pub fn keep_claims<C: Into<String>>(mut self, claims: impl IntoIterator<Item = C>) -> Self {
+        self.kept_claims.extend(claims.into_iter().map(Into::into));
         self
     }
 
@@ -146,7 +165,7 @@ impl AuthenticatorBuilder {
     ///
     /// # Errors
     ///
-    /// When a token is blank, or the settings of OAuth are invalid.
+    /// When a token is blank, the settings of OAuth are invalid, or a scope is granted or implied that does not exist.
     pub fn build(self) -> Result<Authenticator, AuthBuildError> {
         let mut tokens = ConfiguredTokens::default();
         for (caller, token) in &self.tokens {
@@ -162,17 +181,22 @@ impl AuthenticatorBuilder {
         let mut oauth = self.oauth;
         let rules = self.rules.merge(oauth.as_mut().map(|oauth| std::mem::take(&mut oauth.rules)));
         rules.validate().map_err(|message| AuthBuildError::OAuth { message })?;
+        let known = rules.check_known(&self.granted_scopes);
+        known.map_err(|message| AuthBuildError::Scopes { message })?;
         if !rules.is_empty() {
             reject_modified_invoker(&self.invoker)?;
         }
         let rules = Arc::new(rules);
-        let oauth = oauth.map(|oauth| OAuthAuthenticator::new(oauth, Arc::clone(&rules)));
+        let oauth = oauth.map(|oauth| {
+            OAuthAuthenticator::new(oauth, Arc::clone(&rules), self.kept_claims.clone())
+        });
         let credentials = Credentials {
             login: self.login,
             providers: self.providers,
             tokens,
             oauth: oauth.transpose()?,
             rules,
+            kept_claims: self.kept_claims,
             allowed_hosts: self.allowed_hosts,
             allowed_origins: self.allowed_origins,
         };

@@ -53,6 +53,11 @@ impl ConfiguredTokens {
         self.0.is_empty() || self.0.iter().any(|token| !token.is_personal)
     }
 
+    /// Returns true if a token belongs to one caller.
+    pub(super) fn has_personal(&self) -> bool {
+        self.0.iter().any(|token| token.is_personal)
+    }
+
     /// Finds a caller that has a personal token.
     pub(super) fn find_caller(&self, name: &str) -> Option<Caller> {
         let mut personal = self.0.iter().filter(|token| token.is_personal);

@@ -16,6 +16,7 @@ use crate::http::authenticator::Authenticator;
 use crate::http::error::AuthBuildError;
 use crate::http::identity::{Identity, MAX_SUBJECT_BYTES};
 use crate::http::login::VERIFY_TIMEOUT;
+use crate::http::sign_in::select_claims;
 use crate::http::verify::{Claims, TokenVerifier};
 use crate::http::verify_error::VerifyError;
 use crate::principal::Expiry;
@@ -38,6 +39,8 @@ pub(crate) struct OAuthAuthenticator {
     metadata_url: Url,
     verifier: Box<dyn TokenVerifier>,
     rules: Arc<ScopeRules>,
+    /// The claims that are kept.
+    kept_claims: BTreeSet<String>,
     clock_skew: Duration,
 }
 
@@ -56,6 +59,7 @@ impl OAuthAuthenticator {
     pub(crate) fn new(
         server: ResourceServer,
         rules: Arc<ScopeRules>,
+        kept_claims: BTreeSet<String>,
     ) -> Result<Self, AuthBuildError> {
         let invalid = |message: String| AuthBuildError::OAuth { message };
         let resource =
@@ -85,6 +89,7 @@ impl OAuthAuthenticator {
             metadata_url: secure_url::well_known_url(&resource, METADATA_NAME),
             verifier: server.verifier,
             rules,
+            kept_claims,
             clock_skew: server.clock_skew.min(MAX_CLOCK_SKEW),
         })
     }
@@ -119,6 +124,7 @@ impl OAuthAuthenticator {
     fn check_claims(&self, claims: Claims, now: SystemTime) -> Result<Identity, AccessDenied> {
         let reject = |reason: &str| Err(self.invalid_token(reason));
         let mut identity = claims.identity;
+        identity.claims.extend(select_claims(&claims.others, &self.kept_claims));
         if identity.subject.is_empty() || identity.subject.len() > MAX_SUBJECT_BYTES {
             return reject("the token does not say who brings it");
         }

@@ -22,6 +22,8 @@ pub(super) struct GroupRules {
     pub(super) roles: BTreeMap<String, BTreeSet<String>>,
     /// The scopes that each group grants.
     pub(super) grants: BTreeMap<String, BTreeSet<String>>,
+    /// The claims that are kept, for the rules of endpoints.
+    pub(super) kept_claims: BTreeSet<String>,
 }
 
 impl GroupRules {
@@ -29,7 +31,8 @@ impl GroupRules {
     pub(super) fn needs_more_than(&self, claims: &Map<String, Value>) -> bool {
         let has_name = NAME_CLAIMS.iter().any(|name| claims.contains_key(*name));
         let needs_groups = !self.roles.is_empty() || !self.grants.is_empty();
-        !has_name || (needs_groups && find_claim(claims, &self.claim).is_none())
+        let lacks = |claim: &String| find_claim(claims, claim).is_none();
+        !has_name || (needs_groups && lacks(&self.claim)) || self.kept_claims.iter().any(lacks)
     }
 
     /// Returns the person whom the claims describe.
@@ -49,6 +52,7 @@ impl GroupRules {
             display_name: display_name(claims),
             scopes: collect(&self.grants),
             roles: collect(&self.roles),
+            claims: select_claims(claims, &self.kept_claims),
         }
     }
 
@@ -60,6 +64,30 @@ impl GroupRules {
         };
         // A group of this name would be the provider's, and mean nothing of this kind.
         groups.into_iter().filter(|group| *group != EVERY_PERSON).chain([EVERY_PERSON]).collect()
+    }
+}
+
+/// The values of these claims, by the name or path of each: texts and numbers, or lists of them. A claim of another kind has none.
+pub(crate) fn select_claims(
+    claims: &Map<String, Value>,
+    names: &BTreeSet<String>,
+) -> BTreeMap<String, BTreeSet<String>> {
+    let values = |value: &Value| match value {
+        Value::Array(values) => values.iter().filter_map(text_of).collect(),
+        value => text_of(value).into_iter().collect(),
+    };
+    let found = names.iter().filter_map(|name| {
+        let values: BTreeSet<String> = values(find_claim(claims, name)?);
+        Some((name.clone(), values))
+    });
+    found.filter(|(_, values)| !values.is_empty()).collect()
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
     }
 }
 
@@ -97,6 +125,7 @@ mod tests {
             claim: claim.to_owned(),
             roles: map(&[("boss", &["admin", "manager"]), ("lead", &["manager"])]),
             grants: map(&[("*", &["look"]), ("/staff", &["shop"])]),
+            kept_claims: BTreeSet::new(),
         }
     }
 
@@ -138,6 +167,20 @@ mod tests {
         let dotted = claims(json!({ "https://a.example/groups": ["lead"] }));
         let person = rules("https://a.example/groups").identity("corp", "1", &dotted);
         assert_eq!(names(&person.roles), ["manager"]);
+    }
+
+    #[test]
+    fn only_the_named_claims_are_kept_and_only_their_texts_and_numbers() {
+        let mut rules = rules("groups");
+        rules.kept_claims = ["customer", "a.teams", "flag", "none"].map(str::to_owned).into();
+        let person = claims(json!({
+            "name": "Ada", "email": "a@b", "groups": [], "customer": 7, "flag": true, "a": { "teams": ["x", "y", {}] },
+        }));
+        assert!(rules.needs_more_than(&person));
+        let kept = rules.identity("corp", "1", &person).claims;
+        let kept: Vec<(&str, Vec<&str>)> =
+            kept.iter().map(|(name, values)| (&**name, names(values))).collect();
+        assert_eq!(kept, [("a.teams", vec!["x", "y"]), ("customer", vec!["7"])]);
     }
 
     #[test]

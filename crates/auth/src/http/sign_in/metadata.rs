@@ -1,6 +1,7 @@
 //! The metadata of a provider, fetched from its well-known address and cached.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -59,6 +60,8 @@ pub(super) struct MetadataSource {
     issuer: String,
     locations: Vec<Url>,
     cache: Mutex<MetadataCache>,
+    /// True if nobody can sign in, since the last attempt to fetch them.
+    is_unavailable: AtomicBool,
 }
 
 #[derive(Default)]
@@ -79,7 +82,16 @@ impl MetadataSource {
         if !path.is_empty() {
             locations.push(secure_url::well_known_url(&url, "openid-configuration"));
         }
-        Ok(Self { issuer: issuer.to_owned(), locations, cache: Mutex::default() })
+        Ok(Self {
+            issuer: issuer.to_owned(),
+            locations,
+            cache: Mutex::default(),
+            is_unavailable: AtomicBool::default(),
+        })
+    }
+
+    pub(super) fn is_unavailable(&self) -> bool {
+        self.is_unavailable.load(Ordering::Relaxed)
     }
 
     /// Returns the metadata: those of the cache while they are recent, else as they are published now.
@@ -87,13 +99,27 @@ impl MetadataSource {
         &self,
         http: &HttpClient,
     ) -> Result<Arc<ProviderMetadata>, SignInError> {
+        self.find(http, RETRY_DELAY).await
+    }
+
+    /// Fetches the metadata unless they are recent, also soon after a failure.
+    pub(super) async fn check(&self, http: &HttpClient) -> Result<(), SignInError> {
+        self.find(http, Duration::ZERO).await.map(drop)
+    }
+
+    /// A failure that is younger than `retry_delay` is returned again. With no delay, it is not kept for others either.
+    async fn find(
+        &self,
+        http: &HttpClient,
+        retry_delay: Duration,
+    ) -> Result<Arc<ProviderMetadata>, SignInError> {
         // Locked while they are fetched, so that many people who sign in at once fetch them once.
         let mut cache = self.cache.lock().await;
         let known = cache.fetched.clone();
         if let Some((metadata, _)) = known.as_ref().filter(|(_, at)| at.elapsed() < REFRESH_AFTER) {
             return Ok(Arc::clone(metadata));
         }
-        let recent_failure = cache.failed.as_ref().filter(|(_, at)| at.elapsed() < RETRY_DELAY);
+        let recent_failure = cache.failed.as_ref().filter(|(_, at)| at.elapsed() < retry_delay);
         let failure = match recent_failure {
             Some((reason, _)) => reason.clone(),
             None => match self.fetch(http, known.as_ref().map(|(metadata, _)| metadata)).await {
@@ -101,17 +127,23 @@ impl MetadataSource {
                     let metadata = Arc::new(metadata);
                     cache.fetched = Some((Arc::clone(&metadata), Instant::now()));
                     cache.failed = None;
+                    self.is_unavailable.store(false, Ordering::Relaxed);
                     return Ok(metadata);
                 }
                 Err(reason) => {
-                    cache.failed = Some((reason.clone(), Instant::now()));
+                    if !retry_delay.is_zero() {
+                        cache.failed = Some((reason.clone(), Instant::now()));
+                    }
                     reason
                 }
             },
         };
         match known.filter(|(_, at)| at.elapsed() < MAX_AGE) {
             Some((metadata, _)) => Ok(metadata),
-            None => Err(SignInError::unavailable(failure)),
+            None => {
+                self.is_unavailable.store(true, Ordering::Relaxed);
+                Err(SignInError::unavailable(failure))
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! An OpenID Connect provider: authorization requests, their responses, renewal of tokens and sign-out.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -31,7 +32,7 @@ const MAX_NAME_BYTES: usize = 32;
 
 /// An OpenID Connect provider that people sign in with; cheap to clone.
 ///
-/// Its metadata and keys are fetched when the first person signs in.
+/// Its metadata and keys are fetched when they are needed; a server fetches the metadata when it starts.
 ///
 /// # Examples
 ///
@@ -98,6 +99,7 @@ impl OpenIdProvider {
                 claim: "groups".to_owned(),
                 roles: Default::default(),
                 grants: Default::default(),
+                kept_claims: Default::default(),
             },
         };
         let http = Arc::new(HttpClient::new().map_err(invalid)?);
@@ -171,6 +173,22 @@ impl OpenIdProvider {
         })
     }
 
+    /// Keeps these claims about a person, by their names or paths, for the rules of endpoints; others are not kept.
+    #[must_use]
+    pub(super) fn keep_claims(self, claims: &BTreeSet<String>) -> Self {
+        self.with(|settings| settings.groups.kept_claims.extend(claims.iter().cloned()))
+    }
+
+    /// Returns the roles that groups have, each after its group.
+    pub fn roles_of_groups(&self) -> impl Iterator<Item = (&str, &str)> {
+        by_group(&self.0.settings.groups.roles)
+    }
+
+    /// Returns the scopes that groups are granted, each after its group.
+    pub(crate) fn grants_of_groups(&self) -> impl Iterator<Item = (&str, &str)> {
+        by_group(&self.0.settings.groups.grants)
+    }
+
     /// Returns the name of the provider in addresses and subjects.
     pub fn name(&self) -> &str {
         &self.0.settings.name
@@ -184,6 +202,20 @@ impl OpenIdProvider {
     /// Returns the address of the issuer.
     pub fn issuer(&self) -> &str {
         &self.0.settings.issuer
+    }
+
+    /// Checks whether people can sign in: fetches the metadata of the provider, unless they are known.
+    ///
+    /// # Errors
+    ///
+    /// When the metadata cannot be fetched.
+    pub async fn check(&self) -> Result<(), SignInError> {
+        self.0.metadata.check(&self.0.http).await
+    }
+
+    /// Returns true if the metadata could not be fetched when they were last needed.
+    pub fn is_unavailable(&self) -> bool {
+        self.0.metadata.is_unavailable()
     }
 
     /// Starts a sign-in: returns the address that the browser is sent to, and what has to be remembered until the response.
@@ -371,6 +403,10 @@ impl OpenIdProvider {
             is_described.then(|| groups.identity(name, subject, &claims));
         Ok((identity, lifetime))
     }
+}
+
+fn by_group(rules: &BTreeMap<String, BTreeSet<String>>) -> impl Iterator<Item = (&str, &str)> {
+    rules.iter().flat_map(|(group, names)| names.iter().map(|name| (&**group, &**name)))
 }
 
 impl std::fmt::Debug for OpenIdProvider {

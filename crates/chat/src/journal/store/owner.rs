@@ -1,5 +1,6 @@
 //! The owner of a stored conversation, and the principal of a message or an approval.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -97,6 +98,9 @@ pub struct PrincipalRecord {
     /// Its roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
+    /// The claims that endpoints compare, with the values of each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub claims: BTreeMap<String, BTreeSet<String>>,
     /// The name that other people see, if it has one beside the subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -123,6 +127,7 @@ impl PrincipalRecord {
             subject: subject.into(),
             scopes: Vec::new(),
             roles: Vec::new(),
+            claims: BTreeMap::new(),
             name: None,
             expires: None,
         }

@@ -21,7 +21,7 @@ export function takeSignInFailure() {
 }
 
 /**
- * @param {{name: string, label: string}[]} providers
+ * @param {{name: string, label: string, unavailable?: boolean}[]} providers
  * @param {string | null} failure why the last attempt failed
  * @param {Node | null} tokenForm
  */
@@ -41,6 +41,9 @@ export function signInPage(providers, failure, tokenForm) {
       { class: "empty-state sign-in" },
       h("h2", {}, "Sign in"),
       failure && h("p", { class: "error", role: "alert" }, failure),
+      providers
+        .filter(({ unavailable }) => unavailable)
+        .map(({ label }) => h("p", { role: "status" }, `${label} cannot be reached now, so signing in may fail. Try again in a while.`)),
       h("div", { class: "buttons" }, providers.map(link)),
     ),
     tokenForm,

@@ -38,6 +38,8 @@ struct TokenPayload {
     scope: Option<OneOrMany>,
     /// The name of `scope` in tokens of some authorization servers.
     scp: Option<OneOrMany>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -127,6 +129,7 @@ impl<'a> SignedToken<'a> {
         if let Some(at) = payload.nbf {
             claims = claims.not_before(parse_timestamp(at)?);
         }
+        claims.others = payload.others;
         Ok(claims)
     }
 }
