@@ -8,6 +8,7 @@ use toolwright_core::{Invoker, Secret};
 use super::configured_tokens::ConfiguredTokens;
 use super::{Authenticator, Credentials, Inner, SignInProvider};
 use crate::http::error::AuthBuildError;
+use crate::http::forwarded::TrustedProxies;
 use crate::http::identity::Identity;
 use crate::http::login::Login;
 use crate::http::oauth::{OAuthAuthenticator, ResourceServer};
@@ -29,6 +30,7 @@ pub struct AuthenticatorBuilder {
     rules: ScopeRules,
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
+    trusted_proxies: Vec<String>,
 }
 
 impl AuthenticatorBuilder {
@@ -42,6 +44,7 @@ impl AuthenticatorBuilder {
             rules: ScopeRules::default(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            trusted_proxies: Vec::new(),
         }
     }
 
@@ -142,11 +145,21 @@ impl AuthenticatorBuilder {
         self
     }
 
+    /// Names the proxies in front of the server, by address or network: `127.0.0.1`, `10.0.0.0/8`. `Forwarded` and `X-Forwarded-*`
+    /// are read only from them.
+    pub fn trusted_proxies<P: Into<String>>(
+        mut self,
+        proxies: impl IntoIterator<Item = P>,
+    ) -> Self {
+        self.trusted_proxies.extend(proxies.into_iter().map(Into::into));
+        self
+    }
+
     /// Builds the authenticator.
     ///
     /// # Errors
     ///
-    /// When a token is blank, or the settings of OAuth are invalid.
+    /// When a token is blank, a proxy is neither an address nor a network, or the settings of OAuth are invalid.
     pub fn build(self) -> Result<Authenticator, AuthBuildError> {
         let mut tokens = ConfiguredTokens::default();
         for (caller, token) in &self.tokens {
@@ -175,6 +188,7 @@ impl AuthenticatorBuilder {
             rules,
             allowed_hosts: self.allowed_hosts,
             allowed_origins: self.allowed_origins,
+            trusted_proxies: TrustedProxies::parse(&self.trusted_proxies)?,
         };
         Ok(Authenticator(Arc::new(Inner {
             credentials: Arc::new(credentials),
