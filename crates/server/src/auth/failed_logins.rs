@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_core::SharedState;
+use toolwright_core::{MemorySharedState, SharedState};
 
 /// The maximum number of wrong tokens per client and window.
 const MAX_FAILURES: u64 = 10;
@@ -19,25 +19,29 @@ const FAILURE_WINDOW: Duration = Duration::from_secs(60);
 const SPACE: &str = "login_attempt";
 
 /// Recent wrong tokens, at all nodes.
-pub(crate) struct FailedLogins(Arc<dyn SharedState>);
+pub(crate) struct FailedLogins {
+    shared: Arc<dyn SharedState>,
+    /// Those of this node, which count while the shared state cannot be reached.
+    local: MemorySharedState,
+}
 
 impl FailedLogins {
     pub(crate) fn new(shared: &Arc<dyn SharedState>) -> Self {
-        Self(Arc::clone(shared))
+        Self { shared: Arc::clone(shared), local: MemorySharedState::new() }
     }
 
     /// Counts a wrong token; returns the time to wait if the limit is reached.
     pub(crate) async fn record(&self, client: Option<IpAddr>) -> Result<(), Duration> {
         let client = client.map_or_else(|| "unknown".to_owned(), |it| network(it).to_string());
-        match self.0.count(SPACE, &client, 1, MAX_FAILURES, FAILURE_WINDOW).await {
-            Ok(count) if !count.is_admitted => Err(count.resets_in),
-            Ok(_) => Ok(()),
-            Err(error) => {
-                // Without the shared state no session can begin either.
-                tracing::warn!(%error, "wrong tokens cannot be counted");
-                Ok(())
+        let counters: [&dyn SharedState; 2] = [&*self.shared, &self.local];
+        for counter in counters {
+            match counter.count(SPACE, &client, 1, MAX_FAILURES, FAILURE_WINDOW).await {
+                Ok(count) if !count.is_admitted => return Err(count.resets_in),
+                Ok(_) => return Ok(()),
+                Err(error) => tracing::warn!(%error, "wrong tokens are counted by this node alone"),
             }
         }
+        Ok(())
     }
 }
 
@@ -51,8 +55,6 @@ fn network(address: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
-    use toolwright_core::MemorySharedState;
-
     use super::*;
 
     /// Two nodes that share their state.

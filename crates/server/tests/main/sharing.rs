@@ -7,7 +7,7 @@ use std::time::Duration;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use toolwright::auth::Identity;
-use toolwright::chat::Owner;
+use toolwright::chat::{Owner, Store};
 use toolwright::testing::FnModel;
 use toolwright::{MemorySharedState, SharedState};
 use toolwright_bus::InProcessBus;
@@ -18,7 +18,7 @@ use crate::rooms::Socket;
 use crate::stores::TestStore;
 use crate::support::{
     HttpResponse, ManualModel, SseEvents, TestServer, joined_text, no_tools, serve, serve_built,
-    within_timeout,
+    stored_answer, within_timeout,
 };
 
 /// The roles of each person.
@@ -624,6 +624,15 @@ async fn a_share_that_ends_at_one_node_ends_its_streams_at_another() {
     }
 }
 
+/// Begins a conversation under the name of one that was deleted.
+async fn begin_again(server: &TestServer, store: &dyn Store) {
+    let message = json!({ "text": "Another plan." });
+    let path = format!("{PLANS}/prompt");
+    assert_eq!(status(server, "ada", "POST", &path, message).await, 202);
+    let name = Owner::Subject("ada".to_owned()).stored_name("plans");
+    assert!(stored_answer(store, &name).await.contains("Another plan."));
+}
+
 #[tokio::test]
 async fn deleting_a_conversation_ends_its_links() {
     for store in TestStore::all().await {
@@ -633,7 +642,7 @@ async fn deleting_a_conversation_ends_its_links() {
         let unused = share(&server, "ada", PLANS, json!({ "access": "participate" })).await;
         let path = accept(&server, "bob", &link).await;
         assert_eq!(status(&server, "ada", "DELETE", PLANS, Value::Null).await, 204);
-        server.turn_as("ada", PLANS, "Another plan.").await;
+        begin_again(&server, &*store.open().await).await;
         for link in [&link, &unused] {
             let token = json!({ "token": link["token"] });
             assert_eq!(status(&server, "bob", "POST", "/api/shares", token).await, 404);
@@ -657,7 +666,7 @@ async fn a_conversation_that_another_program_deletes_has_no_links_when_it_begins
     let lease = stored.acquire(&name, "other", Duration::from_secs(5)).await.unwrap().unwrap();
     assert!(stored.delete(&lease).await.unwrap());
     stored.release(&lease).await.unwrap();
-    server.turn_as("ada", PLANS, "Another plan.").await;
+    begin_again(&server, &*stored).await;
     let token = json!({ "token": link["token"] });
     assert_eq!(status(&server, "bob", "POST", "/api/shares", token).await, 404);
     let shares = server.send_as("ada", "GET", &format!("{PLANS}/shares"), Value::Null).await;
