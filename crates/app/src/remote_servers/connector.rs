@@ -251,6 +251,8 @@ fn is_transient(error: &AttachError) -> bool {
         error,
         AttachError::Connect { .. }
             | AttachError::LoginRequired { .. }
+            // A person may accept it meanwhile.
+            | AttachError::UntrustedIssuer { .. }
             | AttachError::TimedOut { .. }
             | AttachError::Pins { source: PinError::Unreachable(_), .. }
     )

@@ -13,8 +13,8 @@ use rmcp::transport::auth::{
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::OAuthClient;
 use super::issuer::TrustedIssuer;
+use super::{AuthorizationFailure, OAuthClient};
 use crate::client::connection::http::Challenge;
 use crate::credential::Credential;
 use crate::import::{error_chain, excerpt};
@@ -78,7 +78,7 @@ impl TokenClient {
         url: &str,
         challenge: &str,
         trusted: &TrustedIssuer,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, AuthorizationFailure> {
         let manager = AuthorizationManager::new(url).await;
         let mut manager = manager.map_err(|error| error_chain(&error))?;
         let (received, states) = (InMemoryCredentialStore::new(), InMemoryStateStore::new());
@@ -87,7 +87,7 @@ impl TokenClient {
         let challenge = (!challenge.is_empty()).then_some(challenge);
         let resolution = manager.resolve_metadata_from_challenge(challenge).await;
         let metadata = resolution.map_err(|error| error_chain(&error))?.metadata;
-        trusted.check(url, &metadata).await?;
+        trusted.check(url, &metadata).await.map_err(AuthorizationFailure::Untrusted)?;
         manager.set_metadata(metadata.clone());
         Ok(Self { manager, received, metadata, states })
     }
@@ -118,7 +118,7 @@ pub(crate) async fn begin(
     challenge: &Challenge,
     known: Option<&Credential>,
     trusted: &TrustedIssuer,
-) -> Result<(PendingLogin, TokenClient), String> {
+) -> Result<(PendingLogin, TokenClient), AuthorizationFailure> {
     let mut client = TokenClient::discover(url, &challenge.header, trusted).await?;
     let metadata = &client.metadata;
     let flag = |name: &str| metadata.additional_fields.get(name).and_then(|flag| flag.as_bool());
@@ -198,10 +198,11 @@ pub(crate) async fn begin(
 pub(crate) async fn resume(
     pending: &PendingLogin,
     trusted: &TrustedIssuer,
-) -> Result<TokenClient, String> {
+) -> Result<TokenClient, AuthorizationFailure> {
     let mut client = TokenClient::discover(&pending.url, &pending.challenge, trusted).await?;
     if client.metadata.issuer != pending.issuer {
-        return Err("its authorization server has changed meanwhile: log in again".to_owned());
+        let message = "its authorization server has changed meanwhile: log in again";
+        return Err(message.to_owned().into());
     }
     client.configure(&pending.client_id, pending.client_secret.as_deref(), &pending.redirect)?;
     let saved = client.states.save(&pending.state, pending.verifier.clone()).await;

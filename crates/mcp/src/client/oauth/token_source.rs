@@ -48,6 +48,9 @@ pub(crate) enum AuthorizationFailure {
     /// A user has to log in; the message explains how.
     #[error("{0}")]
     LoginRequired(String),
+    /// The server names an authorization server that is not trusted with credentials.
+    #[error("{0}")]
+    Untrusted(String),
     /// The authorization failed, or the credential cannot be read or written.
     #[error("authorization failed: {0}")]
     Failed(String),
@@ -443,7 +446,8 @@ impl TokenState {
     ) -> Result<&TokenClient, String> {
         let is_known = self.client.as_ref().is_some_and(|(id, _)| *id == credential.client_id);
         if !is_known {
-            let mut client = TokenClient::discover(&source.url, "", &source.trusted).await?;
+            let client = TokenClient::discover(&source.url, "", &source.trusted).await;
+            let mut client = client.map_err(|failure| failure.to_string())?;
             // A token is never sent to another authorization server than the one that has issued it.
             if client.metadata.issuer != credential.issuer {
                 return Err("its authorization server has changed: log in again".to_owned());
