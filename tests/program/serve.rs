@@ -21,8 +21,14 @@ fn serve(arguments: &[&str]) -> ServerProcess {
 }
 
 fn serve_from(arguments: &[&str], store: &str) -> ServerProcess {
+    serve_with(arguments, store, "")
+}
+
+/// Serves behind these proxies.
+fn serve_with(arguments: &[&str], store: &str, trusted_proxies: &str) -> ServerProcess {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
     command.args(arguments).args(["--model", "demo", "--store", store]);
+    command.env("TOOLWRIGHT_SERVER_TRUSTED_PROXIES", trusted_proxies);
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut err = BufReader::new(child.stderr.take().unwrap());
@@ -173,8 +179,11 @@ fn an_address_that_is_none_is_refused_with_what_to_write() {
 #[test]
 fn a_page_of_a_named_host_has_to_come_from_the_port_that_it_calls() {
     let arguments = ["serve", "--port", "0", "--token", TOKEN, "--host", "box.example"];
-    let serving = serve(&arguments);
     let proxied = "x-forwarded-proto: https, http\r\n";
+    let direct = serve(&arguments);
+    let found = direct.status_for("box.example", "http://box.example", proxied);
+    assert_eq!(found, "200", "a proxy that is not trusted says nothing");
+    let serving = serve_with(&arguments, "memory:", "192.0.2.0/24, 127.0.0.1");
     for (host, origin, more, status) in [
         ("box.example", "https://box.example", "", "200"),
         ("box.example", "http://box.example", "", "200"),

@@ -14,7 +14,7 @@ use toolwright_chat::{HostedTool, Model};
 use toolwright_core::schema::redact;
 use toolwright_core::{BundleItem, Config, Invoker, InvokerBuilder, Registry};
 use toolwright_mcp::{
-    AttachError, AttachedServer, AttachmentStatus, PinError, PinStore, RemoteServer,
+    AttachError, AttachedServer, AttachmentStatus, ISSUER_PIN, PinError, PinStore, RemoteServer,
 };
 use toolwright_server::PersonalConnections;
 
@@ -251,8 +251,13 @@ impl RemoteServers {
         self.connector.pins().drifted(server).await
     }
 
-    /// Accepts the changed definition of a tool or prompt, by its name here or at its server; returns the name of the server.
+    /// Accepts the changed definition of a tool or prompt, by its name here or at its server, or the changed issuer of a server, by
+    /// the name of the server; returns the name of the server.
     pub(crate) async fn accept_change(&self, name: &str) -> Result<String, AppError> {
+        let issuer = self.connector.pins().accept(name, ISSUER_PIN).await;
+        if issuer.map_err(|error| AppError::from_error(&error))? {
+            return Ok(name.to_owned());
+        }
         let (mut by_local_name, mut by_remote_name) = (Vec::new(), Vec::new());
         for status in self.statuses().into_iter().flatten() {
             let mut hidden = status.items.into_iter();

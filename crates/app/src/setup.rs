@@ -284,11 +284,14 @@ impl AppSetup {
     }
 }
 
-/// Reads how people sign in, what scopes grant, and the address of the server.
+/// Reads how people sign in, what scopes grant, the address of the server and the proxies in front of it.
 fn set_up_sign_in(mut builder: ServerBuilder, config: &Config) -> Result<ServerBuilder, AppError> {
     let failed = |error: toolwright_auth::AuthBuildError| AppError::from_error(&error);
     if let Some(url) = config.get_optional::<String>("server.url")? {
         builder = builder.public_url(url);
+    }
+    if let Some(proxies) = config.get_optional::<Vec<String>>("server.trusted_proxies")? {
+        builder = builder.configure_auth(|auth| auth.trusted_proxies(proxies));
     }
     if let Some(scopes) = Scopes::from_config(config).map_err(failed)? {
         builder = builder.configure_auth(|auth| auth.scopes(scopes));

@@ -3,6 +3,7 @@
 mod access_denied;
 mod authenticator;
 mod error;
+mod forwarded;
 mod http_client;
 mod identity;
 mod login;
@@ -15,6 +16,7 @@ mod verify_error;
 pub use access_denied::AccessDenied;
 pub use authenticator::{Authenticator, AuthenticatorBuilder, SessionIdentity};
 pub use error::AuthBuildError;
+pub use forwarded::ForwardedClient;
 pub use identity::{ADMIN_ROLE, Identity};
 pub use oauth::ResourceServer;
 pub use scope_config::Scopes;

@@ -16,9 +16,9 @@ mod scoped_tools;
 #[cfg(feature = "http")]
 pub use http::{
     ADMIN_ROLE, AccessDenied, AuthBuildError, Authenticator, AuthenticatorBuilder,
-    AuthorizationResponse, Claims, Identity, Jwks, OpenIdProvider, PendingSignIn, ProviderIdentity,
-    ProviderTokens, RenewalOutcome, ResourceServer, Scopes, SessionIdentity, SignIn, SignInError,
-    SignInOutcome, StaticTokens, TokenVerifier, VerifyError,
+    AuthorizationResponse, Claims, ForwardedClient, Identity, Jwks, OpenIdProvider, PendingSignIn,
+    ProviderIdentity, ProviderTokens, RenewalOutcome, ResourceServer, Scopes, SessionIdentity,
+    SignIn, SignInError, SignInOutcome, StaticTokens, TokenVerifier, VerifyError,
 };
 pub use principal::Principal;
 pub use scope_rules::ScopeRule;

@@ -15,6 +15,6 @@ pub use attached_server::{AttachedServer, AttachmentStatus};
 pub use catalogue::RemoteItem;
 pub use elicit::{ElicitHandler, ElicitInput, ElicitRequest};
 pub use error::AttachError;
-pub use oauth::{OAuthClient, PendingLogin, RedirectListener, UserAuthorizer};
+pub use oauth::{ISSUER_PIN, OAuthClient, PendingLogin, RedirectListener, UserAuthorizer};
 pub use setup::limits::AttachLimits;
 pub use setup::remote_server::{RemoteServer, Trust};

@@ -21,6 +21,7 @@ mod responses;
 mod serve;
 mod session_routes;
 mod sse;
+mod strict_lines;
 
 pub use serve::BoundMcpServer;
 

@@ -30,8 +30,8 @@ mod pin;
 #[cfg(feature = "client")]
 pub use client::{
     AttachError, AttachLimits, AttachedServer, AttachmentStatus, ElicitHandler, ElicitInput,
-    ElicitRequest, OAuthClient, PendingLogin, RedirectListener, RemoteItem, RemoteServer, Trust,
-    UserAuthorizer,
+    ElicitRequest, ISSUER_PIN, OAuthClient, PendingLogin, RedirectListener, RemoteItem,
+    RemoteServer, Trust, UserAuthorizer,
 };
 #[cfg(feature = "client")]
 pub use credential::{

@@ -3,8 +3,8 @@
 pub(crate) mod account;
 mod cookie_rotation;
 pub(crate) mod cors;
+pub(crate) mod failed_logins;
 pub(crate) mod login;
-pub(crate) mod login_attempts;
 pub(crate) mod login_sessions;
 pub(crate) mod middleware;
 mod pending_sign_in;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{FromRef, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use toolwright_auth::Authenticator;
@@ -48,6 +48,12 @@ pub(crate) struct ApiState {
     pub(crate) endpoint: Arc<EndpointRuntime>,
     /// The endpoints that have routes.
     pub(crate) endpoints: Arc<[Arc<EndpointRuntime>]>,
+}
+
+impl FromRef<ApiState> for Arc<ServerState> {
+    fn from_ref(state: &ApiState) -> Self {
+        Arc::clone(&state.server)
+    }
 }
 
 /// Returns true if the server itself serves paths with this first segment, whether or not that part is mounted.

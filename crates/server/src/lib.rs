@@ -21,6 +21,7 @@ pub use connections::{ConnectionError, PersonalConnection, PersonalConnections};
 pub use conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
 pub use conversation::room_command::IncomingMessage;
 pub use conversation::session::Session;
+pub use conversation::shares::end_shares;
 pub use conversation::titles::ConversationTitles;
 pub use conversation::turn_error::{TurnError, error_kind};
 pub use conversation::usage::ConversationUsage;

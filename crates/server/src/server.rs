@@ -15,7 +15,7 @@ use toolwright_core::{CancellationToken, Invoker, Secret, SharedState};
 use toolwright_mcp::{McpBuildError, McpServer, McpServerBuilder};
 use toolwright_search::CatalogCache;
 
-use crate::auth::login_attempts::LoginAttempts;
+use crate::auth::failed_logins::FailedLogins;
 use crate::auth::role_check::reject_misspelt_roles;
 use crate::auth::session_cookie::CookieSessions;
 use crate::connections::PersonalConnections;
@@ -433,7 +433,7 @@ impl ServerBuilder {
         };
         let is_secure = public_url.as_ref().is_some_and(PublicUrl::is_https);
         let cookie_sessions = CookieSessions::new(&shared_state, &sign_in, &self.limits, is_secure);
-        let login_attempts = LoginAttempts::new(&shared_state);
+        let failed_logins = FailedLogins::new(&shared_state);
         let state = Arc::new(ServerState {
             invoker: self.invoker,
             auth,
@@ -458,7 +458,7 @@ impl ServerBuilder {
             cookie_sessions,
             sign_in,
             public_url,
-            login_attempts,
+            failed_logins,
             allowed_origins: self.allowed_origins,
             login_page: self.login_page.map(HeaderValue::try_from).transpose()?,
             connections: self.connections,

@@ -21,6 +21,7 @@ METADATA = "https://conformance-test.local/client-metadata.json"
 # More often than any scenario accepts.
 MAX_LOGINS = 6
 LOGIN_REQUEST = "run `toolwright mcp login suite`"
+ACCEPT_REQUEST = "run `mcp accept suite`"
 
 
 def settings(url, context):
@@ -83,6 +84,9 @@ def log_in():
                 address = visit(address)
     child.wait()
     print(f"$ toolwright mcp login suite → {child.returncode}\n{''.join(printed)}", flush=True)
+    if child.returncode != 0 and ACCEPT_REQUEST in "".join(printed):
+        # The person knows that the authorization server has moved.
+        return run("mcp", "accept", "suite")[0] == 0 and log_in()
     return child.returncode == 0
 
 

@@ -60,6 +60,31 @@ fn a_login_outlives_restarts_and_is_refreshed_until_it_is_revoked() {
 }
 
 #[test]
+fn a_refresh_token_goes_to_another_issuer_only_after_a_person_has_accepted_it() {
+    let Some((mut shop, program)) = shop_and_program() else { return };
+    program.log_in();
+    program.call();
+    // As if the server had named another authorization server at first.
+    let pins = program.path().join("toolwright.pins");
+    let own = format!("http://127.0.0.1:{}", shop.port);
+    let text = std::fs::read_to_string(&pins).unwrap();
+    assert!(text.contains(&format!("\"issuer\": \"{own}\"")), "{text}");
+    std::fs::write(&pins, text.replace(&own, "https://login.example")).unwrap();
+
+    program.advance(&mut shop, 2 * HOUR);
+    let called = program.run(&CALL);
+    assert_ne!(called.code, Some(0), "{called:?}");
+    assert!(called.err.contains("has changed to"), "{called:?}");
+    assert!(called.err.contains("mcp accept shop"), "{called:?}");
+    assert_eq!(shop.refreshes(), 0);
+
+    let accepted = program.run(&["mcp", "accept", "shop"]);
+    assert_eq!((accepted.code, accepted.err.as_str()), (Some(0), "accepted `shop` of shop\n"));
+    program.call();
+    assert_eq!(shop.refreshes(), 1);
+}
+
+#[test]
 fn a_kill_in_the_middle_of_a_login_or_a_call_leaves_what_was_before() {
     let Some((mut shop, program)) = shop_and_program() else { return };
     for when in ["before", "after"] {

@@ -219,9 +219,9 @@ impl Default for Command {
 pub(crate) enum McpCommand {
     /// List the servers that the settings name, and their tools
     List,
-    /// Accept a tool whose definition has changed
+    /// Accept a changed tool, prompt or authorization server
     Accept {
-        /// The tool's name, as `mcp list` shows it
+        /// The name of the tool or prompt, or of the server, as `mcp list` shows it
         name: String,
     },
     /// Log in to a server that uses OAuth
@@ -230,7 +230,7 @@ Prints a link. After the login the browser is redirected to a port of this machi
 the address that it shows in the end. The credential is stored encrypted, refreshed by itself, and read by programs that run.
 
 The server has `oauth = \"shared\"` or \"personal\" in [mcp.servers.NAME], and if its authorization server wants it `client_id`,
-`client_secret`, `scopes` or `client_metadata_url`.")]
+`client_secret`, `issuer`, `scopes` or `client_metadata_url`.")]
     Login {
         /// The server's name in the settings
         name: String,

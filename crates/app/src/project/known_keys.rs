@@ -23,7 +23,7 @@ const SECTION_KEYS: [(&str, &[&str]); 9] = [
         "quota",
         &["messages_per_minute", "concurrent_turns", "tokens_per_day", "cost_per_day", "roles"],
     ),
-    ("server", &["token", "url"]),
+    ("server", &["token", "trusted_proxies", "url"]),
     ("mcp", &["servers", "oauth", "search"]),
     ("turn", &["calls", "calls_per_tool", "steps", "tokens", "cost", "time", "repeats"]),
     ("WebSearchTool", &["type", "city", "country", "region"]),

@@ -102,7 +102,7 @@ impl ServerConnector {
         &self.credentials
     }
 
-    /// Sets where the credentials of a server are stored, and the command that logs in to it. Each person's own login is the
+    /// Sets where the credentials of a server are stored and its issuer is pinned, and the command that logs in to it. Each person's own login is the
     /// operator's here.
     pub(super) fn with_credentials(&self, server: RemoteServer) -> RemoteServer {
         let hint = format!("run `{} {}`", self.options.login_command, server.name());
@@ -111,6 +111,8 @@ impl ServerConnector {
             false => server,
         };
         let server = server.credentials(Arc::clone(&self.credentials) as Arc<dyn CredentialStore>);
+        // Of all people, because the client and its secret are the same for all.
+        let server = server.issuer_pins(Arc::clone(&self.pins));
         server.map_oauth(|oauth| oauth.login_hint(hint))
     }
 
@@ -249,6 +251,8 @@ fn is_transient(error: &AttachError) -> bool {
         error,
         AttachError::Connect { .. }
             | AttachError::LoginRequired { .. }
+            // A person may accept it meanwhile.
+            | AttachError::UntrustedIssuer { .. }
             | AttachError::TimedOut { .. }
             | AttachError::Pins { source: PinError::Unreachable(_), .. }
     )

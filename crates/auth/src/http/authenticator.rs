@@ -10,6 +10,7 @@ use axum::http::{HeaderValue, Request, StatusCode, header};
 use toolwright_core::{Caller, Invoker, Prompt, RegisteredTool};
 
 use crate::http::access_denied::AccessDenied;
+use crate::http::forwarded::{ForwardedClient, TrustedProxies};
 use crate::http::identity::{Identity, MAX_SUBJECT_BYTES};
 use crate::http::login::Login;
 use crate::http::oauth::OAuthAuthenticator;
@@ -61,6 +62,7 @@ struct Credentials {
     kept_claims: BTreeSet<String>,
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
+    trusted_proxies: TrustedProxies,
 }
 
 /// A provider that people sign in with: the subjects that begin with its name are its own.
@@ -145,7 +147,7 @@ impl Authenticator {
     }
 
     async fn authenticate_head(&self, request: &Parts) -> Result<Principal, AccessDenied> {
-        self.check_host_and_origin(&request.headers, &request.uri)?;
+        self.check_host_and_origin(request)?;
         if self.allows_anonymous() {
             let peer: Option<&ConnectInfo<SocketAddr>> = request.extensions.get();
             host_check::check_loopback(&request.headers, peer.map(|ConnectInfo(peer)| *peer))?;
@@ -335,6 +337,11 @@ impl Authenticator {
     /// Returns true if requests for other hosts than this machine are accepted.
     pub fn serves_other_hosts(&self) -> bool {
         host_check::has_other_hosts(&self.0.credentials)
+    }
+
+    /// Returns the client of a request: its peer or, if that is a trusted proxy, what the proxy says.
+    pub fn client_of<'r>(&self, request: &'r Parts) -> ForwardedClient<'r> {
+        self.0.credentials.trusted_proxies.client_of(&request.headers, &request.extensions)
     }
 
     /// Returns all tools, without the limits of any scope.

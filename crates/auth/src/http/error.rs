@@ -14,6 +14,14 @@ pub enum AuthBuildError {
         "`token` is the name of callers who share a token: give the caller of `token_for` another one"
     )]
     ReservedCallerName,
+    /// A trusted proxy is neither an address nor a network.
+    #[error(
+        "`{text}` is no trusted proxy: write an address or a network, such as `127.0.0.1` or `10.0.0.0/8`"
+    )]
+    TrustedProxy {
+        /// The text as given.
+        text: String,
+    },
     /// The settings of OAuth are invalid.
     #[error("OAuth: {message}")]
     OAuth {

@@ -253,6 +253,9 @@ pub(crate) fn authorization_error(server: &str, failure: AuthorizationFailure) -
         AuthorizationFailure::LoginRequired(message) => {
             AttachError::LoginRequired { server, message }
         }
+        AuthorizationFailure::Untrusted(message) => {
+            AttachError::UntrustedIssuer { server, message }
+        }
         AuthorizationFailure::Failed(message) => AttachError::Unauthorized { server, message },
     }
 }

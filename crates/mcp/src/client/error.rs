@@ -89,6 +89,15 @@ pub enum AttachError {
         /// What to do.
         message: String,
     },
+    /// The server names an authorization server that is not trusted with credentials: another one than before, or than the settings
+    /// name.
+    #[error("server `{server}`: {message}")]
+    UntrustedIssuer {
+        /// The server's name.
+        server: String,
+        /// The authorization server, and what to do.
+        message: String,
+    },
     /// The server is not one that a user logs in to.
     #[error(
         "nobody logs in to server `{server}`: for one with an address that uses OAuth, set `oauth` to \"shared\" or \"personal\""

@@ -11,11 +11,13 @@ use toolwright_core::Secret;
 use crate::credential::Credential;
 
 pub(crate) mod browser_login;
+mod issuer;
 pub(crate) mod login;
 mod revocation;
 pub(crate) mod token_source;
 
 pub use browser_login::RedirectListener;
+pub use issuer::ISSUER_PIN;
 pub use login::PendingLogin;
 pub(crate) use token_source::{AuthorizationFailure, TokenSource};
 
@@ -44,6 +46,7 @@ pub struct OAuthClient {
     client_metadata_url: Option<String>,
     registered_client: Option<(String, Option<Secret>)>,
     scopes: Vec<String>,
+    issuer: Option<String>,
     login_hint: String,
 }
 
@@ -82,6 +85,7 @@ impl OAuthClient {
             client_metadata_url: None,
             registered_client: None,
             scopes: Vec::new(),
+            issuer: None,
             login_hint: "log in to it".to_owned(),
         }
     }
@@ -117,6 +121,16 @@ impl OAuthClient {
     /// Sets the scopes to request first; by default those that the server names.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the only issuer that is trusted, such as `https://login.example.com`: secrets, codes and tokens are sent to no other
+    /// authorization server. By default it is the one that the server names at the first use, which is then
+    /// [pinned](crate::RemoteServer::pins).
+    ///
+    /// With a secret, name the issuer that has issued it: then the first use is checked, too.
+    pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuer = Some(issuer.into());
         self
     }
 

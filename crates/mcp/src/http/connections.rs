@@ -19,6 +19,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::strict_lines::StrictLines;
+
 /// The delay after `accept` failed.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
@@ -58,7 +60,8 @@ pub async fn accept_connections<C: Future<Output = ()> + Send + 'static>(
 
 /// Serves HTTP/1 on a connection until it is closed, or its last request is answered after `shutdown` is cancelled.
 ///
-/// Requests have the address of the peer as their [`ConnectInfo`].
+/// Requests have the address of the peer as their [`ConnectInfo`]. One with a line that ends with a bare line feed is answered
+/// with a 400.
 pub async fn serve_http1<F: Future<Output = Response> + Send>(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     peer: SocketAddr,
@@ -72,7 +75,8 @@ pub async fn serve_http1<F: Future<Output = Response> + Send>(
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(header_timeout);
-    let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    let connection =
+        http.serve_connection(TokioIo::new(StrictLines::new(stream)), service).with_upgrades();
     let mut connection = pin!(connection);
     // The error of a broken connection concerns its client only.
     tokio::select! {

@@ -2,7 +2,8 @@
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use toolwright_auth::Authenticator;
@@ -29,8 +30,7 @@ impl McpServer {
             return Router::new();
         }
         let handler = async |State(server): State<Self>, request: Request| {
-            let response =
-                server.metadata_response(request.method(), request.headers(), request.uri());
+            let response = server.metadata_response(&request.into_parts().0);
             response.unwrap_or_else(|| responses::empty(StatusCode::NOT_FOUND))
         };
         Router::new()
@@ -40,17 +40,12 @@ impl McpServer {
     }
 
     /// The response to a request for the document, if this is its address; no credential is required.
-    pub(super) fn metadata_response(
-        &self,
-        method: &Method,
-        headers: &HeaderMap,
-        uri: &Uri,
-    ) -> Option<Response> {
-        let metadata = self.0.auth.resource_metadata(uri.path())?;
-        if let Err(denied) = self.0.auth.check_host_and_origin(headers, uri) {
+    pub(super) fn metadata_response(&self, request: &Parts) -> Option<Response> {
+        let metadata = self.0.auth.resource_metadata(request.uri.path())?;
+        if let Err(denied) = self.0.auth.check_host_and_origin(request) {
             return Some(responses::access_denied(&denied));
         }
-        if *method != Method::GET && *method != Method::HEAD {
+        if request.method != Method::GET && request.method != Method::HEAD {
             let response = responses::empty(StatusCode::METHOD_NOT_ALLOWED);
             return Some(([(header::ALLOW, "GET, HEAD")], response).into_response());
         }

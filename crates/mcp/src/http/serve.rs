@@ -53,7 +53,7 @@ impl McpServer {
         if request.uri().path() == MCP_PATH {
             return self.handle(request).await;
         }
-        let metadata = self.metadata_response(request.method(), request.headers(), request.uri());
+        let metadata = self.metadata_response(&request.into_parts().0);
         metadata.unwrap_or_else(|| {
             let message = format!("the server answers at {MCP_PATH}");
             responses::rpc_error(StatusCode::NOT_FOUND, -32600, message)

@@ -39,6 +39,12 @@ impl Fingerprint {
         Self { sha256: digest(&Value::Object(definition)), parts }
     }
 
+    /// The fingerprint of an authorization server: its issuer, which people who read the pins should recognise.
+    pub(crate) fn of_issuer(issuer: &str) -> Self {
+        let parts = BTreeMap::from([("issuer".to_owned(), issuer.to_owned())]);
+        Self { sha256: digest(&Value::from(issuer)), parts }
+    }
+
     /// Returns the digest of all parts together, as 64 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.sha256

@@ -1,7 +1,7 @@
 //! A small authorization server with keys that rotate, which authorizes every client.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -84,6 +84,8 @@ pub(crate) struct Issuer {
     keys: Mutex<Vec<Arc<Key>>>,
     /// How often the keys were fetched.
     pub(crate) fetched: AtomicUsize,
+    /// Whether keys cannot be fetched.
+    pub(crate) is_down: AtomicBool,
     /// The requested scopes of each authorization.
     pub(crate) asked: Mutex<Vec<String>>,
     /// The parameters of each authorization, by its code.
@@ -97,6 +99,7 @@ impl Issuer {
             url: format!("http://{}", listener.local_addr().unwrap()),
             keys: Mutex::new(vec![Arc::new(Key::new("first"))]),
             fetched: AtomicUsize::new(0),
+            is_down: AtomicBool::new(false),
             asked: Mutex::default(),
             codes: Mutex::default(),
         });
@@ -150,6 +153,10 @@ async fn metadata(State(issuer): State<Arc<Issuer>>) -> Response<Body> {
 
 async fn keys(State(issuer): State<Arc<Issuer>>) -> Response<Body> {
     issuer.fetched.fetch_add(1, Ordering::SeqCst);
+    if issuer.is_down.load(Ordering::SeqCst) {
+        let response = Response::builder().status(StatusCode::BAD_GATEWAY);
+        return response.body(Body::empty()).unwrap();
+    }
     let keys = issuer.keys.lock().unwrap();
     let keys: Vec<Value> = keys.iter().map(|key| key.published()).collect();
     json_response(&json!({ "keys": keys }))

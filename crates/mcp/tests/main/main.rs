@@ -29,3 +29,4 @@ mod stateless;
 mod stdio;
 mod tasks;
 mod tool_search;
+mod trusted_issuer;

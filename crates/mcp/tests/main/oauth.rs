@@ -241,9 +241,55 @@ async fn keys_are_fetched_once_and_again_for_a_new_one_but_not_for_every_strange
     assert_eq!(fetched(), 2);
     for kid in ["x", "y", "z"] {
         let answer = list(&served, &Key::new(kid).sign(&claims)).await;
-        assert_eq!(answer.status, 401, "{answer:?}");
+        assert_eq!(answer.status, 503, "{answer:?}");
+        assert!(answer.header("retry-after").is_some(), "{answer:?}");
     }
     assert_eq!(fetched(), 2, "strangers do not make us fetch");
+    assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 200);
+}
+
+/// Moves the clock on; connections need one that runs.
+async fn wait(seconds: u64) {
+    tokio::time::pause();
+    tokio::time::advance(std::time::Duration::from_secs(seconds)).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn a_stranger_does_not_keep_the_keys_of_the_issuer_out() {
+    let issuer = Issuer::open().await;
+    let oauth = ResourceServer::new(HERE, Jwks::new(issuer.url.clone()).unwrap());
+    let served = serve(&server(&kit()).oauth(oauth).build().unwrap()).await;
+    let claims = claims(&issuer.url, HERE, "ada", "");
+    assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 200);
+    let old = issuer.key().sign(&claims);
+    let stranger = list(&served, &Key::new("stranger").sign(&claims)).await;
+    assert_eq!(stranger.status, 401, "the keys are those of now: {stranger:?}");
+    issuer.rotate("second");
+    // Nobody knows yet whether this key is one of the issuer's.
+    assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 503);
+    wait(6).await;
+    assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 200);
+    wait(6).await;
+    assert_eq!(list(&served, &old).await.status, 401, "the old key is not published any more");
+}
+
+#[tokio::test]
+async fn a_token_with_a_new_key_is_not_rejected_while_keys_cannot_be_fetched() {
+    let issuer = Issuer::open().await;
+    let oauth = ResourceServer::new(HERE, Jwks::new(issuer.url.clone()).unwrap());
+    let served = serve(&server(&kit()).oauth(oauth).build().unwrap()).await;
+    let claims = claims(&issuer.url, HERE, "ada", "");
+    let old = issuer.key().sign(&claims);
+    assert_eq!(list(&served, &old).await.status, 200);
+    issuer.rotate("second");
+    issuer.is_down.store(true, Ordering::SeqCst);
+    for _ in 0..2 {
+        assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 503);
+    }
+    assert_eq!(list(&served, &old).await.status, 200, "the keys of before are still good");
+    issuer.is_down.store(false, Ordering::SeqCst);
+    wait(6).await;
     assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 200);
 }
 

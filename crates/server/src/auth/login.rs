@@ -1,12 +1,10 @@
 //! `/api/session`: exchanges a token for a session cookie, and ends the session.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, OriginalUri, State};
-use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
@@ -15,7 +13,7 @@ use toolwright_auth::AccessDenied;
 use crate::auth::request_context::{Credential, RequestContext};
 use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
-use crate::http::public_url::{base_path, server_url};
+use crate::http::public_url::ClientLocation;
 use crate::http::{body, json_response};
 
 /// The largest body, in bytes: a token in a JSON object.
@@ -28,44 +26,39 @@ struct LoginRequest {
 
 pub(crate) async fn log_in(
     State(app): State<Arc<ServerState>>,
-    OriginalUri(original): OriginalUri,
-    uri: Uri,
-    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    location: ClientLocation,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let address = peer.map(|Extension(ConnectInfo(peer))| peer.ip());
     let request: LoginRequest =
         body::read_json_up_to(MAX_BODY_BYTES, &app.limits, &headers, body).await?;
     let mut authorization = HeaderValue::try_from(format!("Bearer {}", request.token.trim()))
         .map_err(|_| ErrorResponse::bad_request("a token is made of visible characters"))?;
     authorization.set_sensitive(true);
-    app.login_attempts.record_attempt(address).await.map_err(|wait| {
-        let message = "too many wrong tokens came from this address: wait a minute";
-        ErrorResponse::too_many_requests(message).with_retry_after(wait)
-    })?;
     let head = Request::builder().header(header::AUTHORIZATION, authorization.clone()).body(());
     let (head, ()) = head.map_err(ErrorResponse::unencodable)?.into_parts();
     let admitted = app.auth.authenticate(&head).await;
     let is_unauthorized = |denied: &AccessDenied| denied.status() == StatusCode::UNAUTHORIZED;
-    if !admitted.as_ref().is_err_and(is_unauthorized) {
-        app.login_attempts.undo_attempt(address).await;
+    if admitted.as_ref().is_err_and(is_unauthorized) {
+        app.failed_logins.record(location.client).await.map_err(|wait| {
+            let message = "too many wrong tokens came from this address: wait a minute";
+            ErrorResponse::too_many_requests(message).with_retry_after(wait)
+        })?;
     }
     let context = RequestContext::new(admitted?, Credential::none(&app.auth));
-    let path = base_path(&app, &headers, &original, &uri);
-    let cookie = app.cookie_sessions.issue(&context.owner(), authorization, &path).await?;
+    let path = &location.base_path;
+    let cookie = app.cookie_sessions.issue(&context.owner(), authorization, path).await?;
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
 /// Ends the session of the cookie; the response names the address where the person signs out of the provider, too.
 pub(crate) async fn log_out(
     State(app): State<Arc<ServerState>>,
-    OriginalUri(original): OriginalUri,
-    uri: Uri,
+    location: ClientLocation,
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
-    let path = base_path(&app, &headers, &original, &uri);
-    let ended = app.cookie_sessions.revoke(&headers, &path).await?;
+    let path = &location.base_path;
+    let ended = app.cookie_sessions.revoke(&headers, path).await?;
     let cookie = [(header::SET_COOKIE, ended.set_cookie)];
     let Some(person) = ended.signed_in else {
         return Ok((StatusCode::NO_CONTENT, cookie).into_response());
@@ -78,7 +71,7 @@ pub(crate) async fn log_out(
     }
     // Below a prefix the console has no slash at its end.
     let slash = if path == "/" { "/" } else { "" };
-    let return_to = format!("{}{slash}", server_url(&app, &headers, &path)?);
+    let return_to = format!("{}{slash}", location.server_url(&app)?);
     match provider.sign_out_url(person.id_token().as_ref(), &return_to).await {
         Some(url) => {
             let response = json_response(StatusCode::OK, &json!({ "logout": url }))?;

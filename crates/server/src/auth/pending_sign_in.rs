@@ -1,121 +1,112 @@
-//! Sign-ins that wait for the response of a provider: each is used once, and only by the browser that began it.
+//! Sign-ins that wait for the response of a provider: each is in a cookie of the browser that began it, and is completed once.
+//!
+//! The server stores nothing when a sign-in begins. So there is no limit on them, which one client could use up for all others
+//! behind the same address.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
-use data_encoding::HEXLOWER;
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use toolwright_auth::PendingSignIn;
 use toolwright_core::{SharedState, SharedStateError};
 
-use super::session_seal::SealKey;
 use crate::http::cookie::{SameSite, SetCookie, cookie_named};
 use crate::http::error_response::ErrorResponse;
 
 /// What the names of the cookies begin with: each sign-in has its own, so that two tabs do not disturb each other.
 const COOKIE_PREFIX: &str = "toolwright_sign_in_";
 
-/// The space of the shared state; the key is a digest of the state.
-const SPACE: &str = "sign_in";
+/// The space of the shared state for sign-ins that were completed; the key is a digest of the state.
+const COMPLETED: &str = "sign_in";
 
 /// How long a person may take at the provider.
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
 
-/// Longer states are not looked up.
-const MAX_STATE_BYTES: usize = 256;
-
-/// What is remembered of a sign-in, encrypted with a key that only the browser has.
-#[derive(Serialize, Deserialize)]
-struct PendingRecord {
-    provider: String,
-    state: String,
-    nonce: String,
-    code_verifier: String,
-    redirect_uri: String,
-    return_to: String,
-}
-
-/// A sign-in that was begun here, by this browser.
+/// A sign-in that was begun by this browser.
 pub(super) struct BegunSignIn {
+    /// The name of the provider.
+    pub(super) provider: String,
     pub(super) pending: PendingSignIn,
     /// The local path where the person wants to go on.
     pub(super) return_to: String,
 }
 
-/// Stores a sign-in, and returns the `Set-Cookie` header that binds it to the browser.
-pub(super) async fn store(
-    shared: &Arc<dyn SharedState>,
-    provider: &str,
-    pending: PendingSignIn,
-    return_to: String,
-    (cookie_path, is_secure): (&str, bool),
-) -> Result<HeaderValue, ErrorResponse> {
-    let key = key_of(&pending.state);
-    let PendingSignIn { state, nonce, code_verifier, redirect_uri } = pending;
-    let provider = provider.to_owned();
-    let record = PendingRecord { provider, state, nonce, code_verifier, redirect_uri, return_to };
-    let plain = serde_json::to_vec(&record).map_err(ErrorResponse::unencodable)?;
-    let secret = SealKey::generate()?;
-    let sealed = secret.seal(&key, &plain);
-    let sealed = sealed.ok_or_else(|| ErrorResponse::unencodable("it cannot be encrypted"))?;
-    shared.put(SPACE, &key, &sealed, Some(LIFETIME)).await?;
-    set_cookie(&key, &secret.to_hex(), (cookie_path, is_secure), LIFETIME)
-}
+/// The value of the cookie: provider, state, nonce, code verifier, redirect address, path to return to.
+#[derive(Serialize, Deserialize)]
+struct CookieFields(String, String, String, String, String, String);
 
-/// Takes the sign-in of a state, which then exists no more; `None` if there is none, it is of another provider, or the browser is
-/// another one.
-pub(super) async fn take(
-    shared: &Arc<dyn SharedState>,
-    provider: &str,
-    state: &str,
-    headers: &HeaderMap,
-) -> Result<Option<BegunSignIn>, SharedStateError> {
-    if state.len() > MAX_STATE_BYTES {
-        return Ok(None);
+impl BegunSignIn {
+    /// Returns the `Set-Cookie` header that binds the sign-in to the browser.
+    pub(super) fn to_cookie(
+        &self,
+        path: &str,
+        is_secure: bool,
+    ) -> Result<HeaderValue, ErrorResponse> {
+        let Self { provider, pending, return_to } = self;
+        let PendingSignIn { state, nonce, code_verifier, redirect_uri } = pending;
+        let [provider, state, nonce, verifier, redirect, return_to] =
+            [provider, state, nonce, code_verifier, redirect_uri, return_to].map(Clone::clone);
+        let name = cookie_name(&state);
+        let fields = CookieFields(provider, state, nonce, verifier, redirect, return_to);
+        let fields = serde_json::to_vec(&fields).map_err(ErrorResponse::unencodable)?;
+        set_cookie(&name, &BASE64URL_NOPAD.encode(&fields), path, is_secure, LIFETIME)
     }
-    let key = key_of(state);
-    // Without the cookie nothing is taken: a client that has learnt the state cannot use up the sign-in.
-    let Some(secret) = cookie_named(headers, &cookie_name(&key)).and_then(SealKey::from_hex) else {
-        return Ok(None);
-    };
-    let Some(sealed) = shared.remove(SPACE, &key).await? else {
-        return Ok(None);
-    };
-    let record = secret.open(&key, &sealed);
-    let record: Option<PendingRecord> = record.and_then(|it| serde_json::from_slice(&it).ok());
-    let record = record.filter(|record| record.provider == provider && record.state == state);
-    Ok(record.map(|record| {
-        let PendingRecord { state, nonce, code_verifier, redirect_uri, return_to, .. } = record;
-        let pending = PendingSignIn { state, nonce, code_verifier, redirect_uri };
-        BegunSignIn { pending, return_to }
-    }))
+
+    /// Returns the sign-in of a state; `None` if this browser has not begun it, or too long ago.
+    pub(super) fn from_cookie(headers: &HeaderMap, state: &str) -> Option<Self> {
+        let value = cookie_named(headers, &cookie_name(state))?;
+        let fields = BASE64URL_NOPAD.decode(value.as_bytes()).ok()?;
+        let CookieFields(provider, own_state, nonce, code_verifier, redirect_uri, return_to) =
+            serde_json::from_slice(&fields).ok()?;
+        let pending = PendingSignIn { state: own_state, nonce, code_verifier, redirect_uri };
+        (pending.state == state).then_some(Self { provider, pending, return_to })
+    }
+
+    /// The `Set-Cookie` header that removes the cookie of a sign-in.
+    pub(super) fn clear_cookie(
+        state: &str,
+        path: &str,
+        is_secure: bool,
+    ) -> Result<HeaderValue, ErrorResponse> {
+        set_cookie(&cookie_name(state), "", path, is_secure, Duration::ZERO)
+    }
 }
 
-/// The `Set-Cookie` value that removes the cookie of a sign-in.
-pub(super) fn clear_cookie(
+/// Returns true if the sign-in was completed before.
+pub(super) async fn is_completed(
+    shared: &Arc<dyn SharedState>,
     state: &str,
-    (cookie_path, is_secure): (&str, bool),
-) -> Result<HeaderValue, ErrorResponse> {
-    set_cookie(&key_of(state), "", (cookie_path, is_secure), Duration::ZERO)
+) -> Result<bool, SharedStateError> {
+    Ok(shared.get(COMPLETED, &digest(state)).await?.is_some())
 }
 
-fn key_of(state: &str) -> String {
+/// Completes a sign-in that its provider has confirmed; returns false if it was completed before.
+pub(super) async fn complete(
+    shared: &Arc<dyn SharedState>,
+    state: &str,
+) -> Result<bool, SharedStateError> {
+    shared.insert(COMPLETED, &digest(state), "", Some(LIFETIME)).await
+}
+
+fn digest(state: &str) -> String {
     HEXLOWER.encode(&Sha256::digest(state))
 }
 
-fn cookie_name(key: &str) -> String {
-    format!("{COOKIE_PREFIX}{}", key.get(..16).unwrap_or(key))
+fn cookie_name(state: &str) -> String {
+    let digest = digest(state);
+    format!("{COOKIE_PREFIX}{}", digest.get(..16).unwrap_or(&digest))
 }
 
 fn set_cookie(
-    key: &str,
+    name: &str,
     value: &str,
-    (path, is_secure): (&str, bool),
+    path: &str,
+    is_secure: bool,
     lifetime: Duration,
 ) -> Result<HeaderValue, ErrorResponse> {
     // Not `Strict`: the response of the provider is a navigation from its site.
-    let (name, same_site) = (&*cookie_name(key), SameSite::Lax);
-    SetCookie { name, value, path, same_site, lifetime, is_secure }.to_header()
+    SetCookie { name, value, path, same_site: SameSite::Lax, lifetime, is_secure }.to_header()
 }

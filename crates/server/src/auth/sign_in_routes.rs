@@ -1,15 +1,14 @@
 //! `/api/login`: sign-in with a provider, in the browser.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::{ConnectInfo, OriginalUri, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_auth::{AuthorizationResponse, Identity, OpenIdProvider, SignInError};
+use toolwright_core::SharedStateError;
 
 use super::pending_sign_in::{self, BegunSignIn};
 use crate::endpoint::server_state::ServerState;
@@ -17,7 +16,7 @@ use crate::http::cookie::append_cookies;
 use crate::http::error_response::ErrorResponse;
 use crate::http::extract::{Path, Query};
 use crate::http::json_response;
-use crate::http::public_url::{base_path, server_url};
+use crate::http::public_url::ClientLocation;
 
 /// Longer paths to return to are rejected.
 const MAX_RETURN_BYTES: usize = 1024;
@@ -63,35 +62,27 @@ pub(crate) async fn begin(
     State(app): State<Arc<ServerState>>,
     Path(name): Path<String>,
     Query(query): Query<BeginQuery>,
-    OriginalUri(original): OriginalUri,
-    uri: Uri,
-    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    location: ClientLocation,
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
     let provider = find_provider(&app, &name)?;
-    let base = base_path(&app, &headers, &original, &uri);
+    let base = &location.base_path;
     let return_to = match query.return_to {
         Some(path) => local_path(path)?,
         None => base.clone(),
     };
-    let address = peer.map(|Extension(ConnectInfo(peer))| peer.ip());
-    app.login_attempts.record_sign_in(address).await.map_err(|wait| {
-        let message = "too many sign-ins were begun from this address: wait a minute";
-        ErrorResponse::too_many_requests(message).with_retry_after(wait)
-    })?;
-    let redirect_uri = format!("{}/api/login/{name}/callback", server_url(&app, &headers, &base)?);
+    let redirect_uri = format!("{}/api/login/{name}/callback", location.server_url(&app)?);
     let begun = provider.authorization_request(&redirect_uri).await;
     let (url, pending) = match begun {
         Ok(begun) => begun,
         Err(error) => {
             let failure = Failure::new(provider, error);
-            return failure.into_response(&app, &headers, &base, Vec::new());
+            return failure.into_response(&app, &headers, base, Vec::new());
         }
     };
-    let cookie = (&*cookie_path(&base, &name), app.has_secure_cookies());
-    let set_cookie =
-        pending_sign_in::store(&app.shared_state, &name, pending, return_to, cookie).await?;
-    redirect(&url, [set_cookie])
+    let begun = BegunSignIn { provider: name, pending, return_to };
+    let cookie_path = cookie_path(base, provider.name());
+    redirect(&url, [begun.to_cookie(&cookie_path, app.has_secure_cookies())?])
 }
 
 /// `GET /api/login/NAME/callback`: completes a sign-in, and begins a session.
@@ -99,18 +90,16 @@ pub(crate) async fn complete(
     State(app): State<Arc<ServerState>>,
     Path(name): Path<String>,
     Query(query): Query<CallbackQuery>,
-    OriginalUri(original): OriginalUri,
-    uri: Uri,
+    location: ClientLocation,
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
     let provider = find_provider(&app, &name)?;
-    let base = base_path(&app, &headers, &original, &uri);
-    let cookie_path = cookie_path(&base, &name);
-    let clear =
-        pending_sign_in::clear_cookie(&query.state, (&cookie_path, app.has_secure_cookies()))?;
-    match sign_in(&app, provider, query, &headers, &base).await {
+    let base = &location.base_path;
+    let cookie_path = cookie_path(base, &name);
+    let clear = BegunSignIn::clear_cookie(&query.state, &cookie_path, app.has_secure_cookies())?;
+    match sign_in(&app, provider, query, &headers, base).await {
         Ok((set_cookie, return_to)) => redirect(&return_to, [set_cookie, clear]),
-        Err(failure) => failure.into_response(&app, &headers, &base, vec![clear]),
+        Err(failure) => failure.into_response(&app, &headers, base, vec![clear]),
     }
 }
 
@@ -123,12 +112,19 @@ async fn sign_in(
     base: &str,
 ) -> Result<(HeaderValue, String), Failure> {
     let CallbackQuery { state, code, iss, error } = query;
-    let begun = pending_sign_in::take(&app.shared_state, provider.name(), &state, headers).await;
-    let begun = begun.map_err(|error| Failure { kind: "unavailable", response: error.into() })?;
-    let Some(BegunSignIn { pending, return_to }) = begun else {
+    let unavailable =
+        |error: SharedStateError| Failure { kind: "unavailable", response: error.into() };
+    let expired = || {
         let message = "this sign-in was not begun in this browser, has expired or was completed already: sign in again";
-        return Err(Failure { kind: "expired", response: ErrorResponse::bad_request(message) });
+        Failure { kind: "expired", response: ErrorResponse::bad_request(message) }
     };
+    let begun = BegunSignIn::from_cookie(headers, &state);
+    let begun = begun.filter(|begun| begun.provider == provider.name()).ok_or_else(expired)?;
+    let return_to = local_path(begun.return_to).map_err(|_| expired())?;
+    let pending = begun.pending;
+    if pending_sign_in::is_completed(&app.shared_state, &state).await.map_err(unavailable)? {
+        return Err(expired());
+    }
     let response = AuthorizationResponse { code, iss, error };
     let signed_in = provider.complete(&pending, &response).await;
     let signed_in = signed_in.map_err(|error| Failure::new(provider, error))?;
@@ -138,6 +134,9 @@ async fn sign_in(
         .authenticate_session(identity)
         .map_err(|denied| Failure { kind: "not-allowed", response: denied.into() })?;
     let subject = signed_in.identity.subject.clone();
+    if !pending_sign_in::complete(&app.shared_state, &state).await.map_err(unavailable)? {
+        return Err(expired());
+    }
     // A new value, whatever cookie the browser had: a planted one becomes no session.
     let set_cookie = app.cookie_sessions.issue_signed_in(provider.name(), signed_in, base).await;
     let set_cookie = set_cookie.map_err(|response| Failure { kind: "unavailable", response })?;

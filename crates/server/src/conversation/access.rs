@@ -194,7 +194,7 @@ impl EndpointRuntime {
 }
 
 /// Returns true if the conversation has this entry: one that begins later under the same name is another one.
-async fn is_same_conversation(room: &Room, entry: &str) -> Result<bool, StoreError> {
+pub(crate) async fn is_same_conversation(room: &Room, entry: &str) -> Result<bool, StoreError> {
     let found = room.endpoint.store.tail(&room.id, TailEnd::At(entry), 1).await?;
     Ok(!found.is_empty())
 }
@@ -281,6 +281,8 @@ impl OpenConversation {
             loop {
                 let interval = conversation.room.endpoint.heartbeat;
                 let left = expires.map(|at| at.saturating_sub(unix_millis_now()));
+                // By the clock of this node it may have ended long ago, and by that of the store it has not.
+                let left = left.filter(|left| *left > 0);
                 let left = left.map_or(interval, |left| Duration::from_millis(left).min(interval));
                 tokio::select! {
                     _ = changed.changed() => {}

@@ -49,7 +49,7 @@ impl Server {
                 for endpoint in self.endpoints.iter() {
                     endpoint.reset_room(&summary.conversation).await;
                 }
-                self.state.send_deleted(&summary.conversation);
+                self.state.on_deleted(&summary.conversation).await;
             }
         }
     }

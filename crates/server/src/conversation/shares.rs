@@ -1,7 +1,7 @@
 //! Links by which owners share their conversations, and who has accepted them, in the state that all nodes share.
 //!
 //! What belongs to a person is stored under the key of that person, so that `store erase` removes it: the share under its
-//! owner's, the acceptance under that of the principal that has accepted. Both have to exist.
+//! owner's, the acceptance under that of the principal that has accepted. Both have to exist. The acceptance may outlive the share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +66,7 @@ pub(crate) struct Share {
     pub(crate) access: ShareAccess,
     /// In milliseconds since 1970.
     pub(crate) created: u64,
-    /// In milliseconds since 1970; never, if `None`.
+    /// When it ends, to be shown, in milliseconds since 1970; never, if `None`.
     pub(crate) expires: Option<u64>,
     /// The name of the owner that others see.
     pub(crate) owner_name: Option<String>,
@@ -75,13 +75,9 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    fn is_expired(&self) -> bool {
-        self.expires.is_some_and(|at| at <= unix_millis_now())
-    }
-
-    fn ttl(&self) -> Option<Duration> {
-        let left = self.expires?.saturating_sub(unix_millis_now());
-        Some(Duration::from_millis(left.max(1)))
+    /// How long it is valid from its creation on. The store counts the time: the clocks of nodes differ.
+    fn lifetime(&self) -> Option<Duration> {
+        Some(Duration::from_millis(self.expires?.saturating_sub(self.created).max(1)))
     }
 
     fn key(&self) -> String {
@@ -141,6 +137,20 @@ fn encode<T: Serialize>(value: &T) -> Result<String, ErrorResponse> {
     serde_json::to_string(value).map_err(ErrorResponse::unencodable)
 }
 
+/// Ends the shares of a conversation that was deleted, by its stored name.
+///
+/// A [`Server`](crate::Server) does this by itself; for programs that delete conversations of its store.
+///
+/// # Errors
+///
+/// When the shared state cannot be read or written. The links lead nowhere then, either, and are listed until they expire.
+pub async fn end_shares(
+    state: &Arc<dyn SharedState>,
+    conversation: &str,
+) -> Result<(), SharedStateError> {
+    Shares::new(state).revoke_all(conversation).await
+}
+
 impl Shares {
     pub(crate) fn new(state: &Arc<dyn SharedState>) -> Self {
         Self(Arc::clone(state))
@@ -177,8 +187,8 @@ impl Shares {
             link: token_digest(&token),
         };
         let key = share.key();
-        self.0.put(SHARES, &key, &encode(&share)?, share.ttl()).await?;
-        self.0.put(LINKS, &share.link, &key, share.ttl()).await?;
+        self.0.put(SHARES, &key, &encode(&share)?, share.lifetime()).await?;
+        self.0.put(LINKS, &share.link, &key, share.lifetime()).await?;
         Ok((share, token))
     }
 
@@ -198,7 +208,7 @@ impl Shares {
         let prefix = subject_key_prefix(subject_of(owner));
         let listed = self.0.list(SHARES, &prefix, MAX_SHARES).await?;
         let shares = listed.into_iter().filter_map(|(_, value)| parse(&value));
-        let mut shares: Vec<Share> = shares.filter(|share: &Share| !share.is_expired()).collect();
+        let mut shares: Vec<Share> = shares.collect();
         shares.sort_by_key(|share| share.created);
         Ok(shares)
     }
@@ -220,6 +230,14 @@ impl Shares {
         self.0.remove(LINKS, &share.link).await?;
         self.0.remove_prefix(&format!("{key}/")).await?;
         Ok(ended)
+    }
+
+    /// Ends all shares of a conversation: it was deleted.
+    pub(crate) async fn revoke_all(&self, conversation: &str) -> Result<(), SharedStateError> {
+        for share in self.of_conversation(conversation).await? {
+            self.revoke(conversation, &share.id).await?;
+        }
+        Ok(())
     }
 
     /// Accepts a link in the name of a principal; `None` if the link is not valid, or no longer.
@@ -254,8 +272,8 @@ impl Shares {
             at: unix_millis_now(),
         };
         let own_key = subject_key(subject, &share.id);
-        self.0.put(ACCEPTANCES, &own_key, &encode(&acceptance)?, share.ttl()).await?;
-        self.0.put(PARTICIPANTS, &participant, &own_key, share.ttl()).await?;
+        self.0.put(ACCEPTANCES, &own_key, &encode(&acceptance)?, share.lifetime()).await?;
+        self.0.put(PARTICIPANTS, &participant, &own_key, share.lifetime()).await?;
         Ok(Some(share))
     }
 
@@ -326,7 +344,6 @@ impl Shares {
     }
 
     async fn share_at(&self, key: &str) -> Result<Option<Share>, SharedStateError> {
-        let share: Option<Share> = self.0.get(SHARES, key).await?.as_deref().and_then(parse);
-        Ok(share.filter(|share| !share.is_expired()))
+        Ok(self.0.get(SHARES, key).await?.as_deref().and_then(parse))
     }
 }

@@ -351,7 +351,7 @@ impl EndpointRuntime {
         let deleted = self.with_lease(id, async |lease| self.store.delete(lease).await);
         let deleted = deleted.await?;
         self.reset_room(id).await;
-        self.server.send_deleted(id);
+        self.server.on_deleted(id).await;
         Ok(deleted)
     }
 

@@ -14,7 +14,7 @@ use toolwright_core::{CancellationToken, Invoker, SharedState};
 use toolwright_mcp::McpServer;
 use toolwright_search::CatalogCache;
 
-use crate::auth::login_attempts::LoginAttempts;
+use crate::auth::failed_logins::FailedLogins;
 use crate::auth::session_cookie::CookieSessions;
 use crate::connections::PersonalConnections;
 use crate::conversation::access_audit::AccessAudit;
@@ -74,8 +74,8 @@ pub(crate) struct ServerState {
     pub(crate) sign_in: Arc<SignIn>,
     /// The address by which clients reach the server, if it is configured.
     pub(crate) public_url: Option<PublicUrl>,
-    /// Failed logins, per client address.
-    pub(crate) login_attempts: LoginAttempts,
+    /// Wrong tokens, by client.
+    pub(crate) failed_logins: FailedLogins,
     /// The origins whose pages may read responses.
     pub(crate) allowed_origins: Vec<String>,
     /// The page of the program's own login, to which page loads without a credential are redirected.

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{OriginalUri, RawQuery, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use data_encoding::HEXLOWER;
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use toolwright_core::__internal::random_hex;
 
 use super::{ApiState, json_response as answer};
@@ -17,13 +19,15 @@ use crate::endpoint::server_state::ServerState;
 use crate::http::cookie::{SameSite, SetCookie, append_cookies, cookie_named};
 use crate::http::error_response::ErrorResponse;
 use crate::http::extract::Path;
-use crate::http::public_url::{base_path, server_url};
+use crate::http::public_url::ClientLocation;
 
 /// The path that browsers are redirected to.
 pub(super) const CALLBACK_PATH: &str = "/api/connect/callback";
 
-/// The cookie of the browser that has begun a login: another browser cannot finish it, so that a link cannot connect one person's
-/// account for another person.
+/// The path that they go on to, beside [`CALLBACK_PATH`].
+pub(super) const FINISH_PATH: &str = "/api/connect/finish";
+
+/// The cookie of the browser that has begun a login: no other browser can finish it.
 const COOKIE_NAME: &str = "toolwright_connect";
 
 /// How long a login may take.
@@ -49,25 +53,22 @@ pub(super) async fn list_connections(
 pub(super) async fn begin_connection(
     State(state): State<ApiState>,
     Extension(context): Extension<RequestContext>,
-    OriginalUri(original): OriginalUri,
-    uri: Uri,
+    location: ClientLocation,
     Path(name): Path<String>,
-    headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
     let connections = connections(&state.server)?;
     if state.server.public_url.is_none() && state.server.auth.serves_other_hosts() {
         let message = "the server does not know its own address: set `url` of [server], such as https://chat.example";
         return Err(ErrorResponse::new(StatusCode::CONFLICT, "url", message));
     }
-    let path = base_path(&state.server, &headers, &original, &uri);
-    let base = server_url(&state.server, &headers, &path)?;
-    let browser_key = random_hex(32).map_err(ErrorResponse::unencodable)?;
-    let redirect = format!("{base}{CALLBACK_PATH}");
-    let link = connections.begin(context.subject(), &name, &redirect, &browser_key).await?;
+    let redirect = format!("{}{CALLBACK_PATH}", location.server_url(&state.server)?);
+    let secret = random_hex(32).map_err(ErrorResponse::unencodable)?;
+    let key = browser_key(&secret, &context);
+    let link = connections.begin(context.subject(), &name, &redirect, &key).await?;
     let cookie = SetCookie {
         name: COOKIE_NAME,
-        value: &browser_key,
-        path: &path,
+        value: &secret,
+        path: &location.base_path,
         // The browser comes back from the page of another site.
         same_site: SameSite::Lax,
         lifetime: LOGIN_LIFETIME,
@@ -79,33 +80,55 @@ pub(super) async fn begin_connection(
     Ok(response)
 }
 
+/// `GET /api/connect/callback`: sends the browser on to [`finish_connection`].
+///
+/// The browser comes from the page of another site, so it does not send the cookie of the session. It does so with the next request,
+/// which this page makes.
+pub(super) async fn return_to_server(RawQuery(query): RawQuery) -> Response {
+    let query = query.unwrap_or_default();
+    let refresh = HeaderValue::try_from(format!("0; url=finish?{query}"));
+    match refresh {
+        Ok(refresh) => page(StatusCode::OK, "One moment …\n".to_owned(), Some(refresh)),
+        Err(_) => page(StatusCode::BAD_REQUEST, "Not connected: no such login\n".to_owned(), None),
+    }
+}
+
+/// `GET /api/connect/finish`: finishes a login, in the session that has begun it.
 pub(super) async fn finish_connection(
     State(server): State<Arc<ServerState>>,
+    Extension(context): Extension<RequestContext>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let (status, text) = match finish(&server, query.as_deref().unwrap_or_default(), &headers).await
-    {
+    let query = query.unwrap_or_default();
+    match finish(&server, &context, &query, &headers).await {
         Ok(name) => {
-            (StatusCode::OK, format!("You are connected to {name}. Go back to the page before.\n"))
+            let text = format!("You are connected to {name}. Go back to the page before.\n");
+            page(StatusCode::OK, text, None)
         }
         Err(ConnectionError::Unavailable(message)) => {
-            (StatusCode::SERVICE_UNAVAILABLE, format!("Not connected: {message}\n"))
+            page(StatusCode::SERVICE_UNAVAILABLE, format!("Not connected: {message}\n"), None)
         }
-        Err(error) => (StatusCode::BAD_REQUEST, format!("Not connected: {error}\n")),
-    };
-    // The address has a code that must not become the referrer of another request.
+        Err(error) => page(StatusCode::BAD_REQUEST, format!("Not connected: {error}\n"), None),
+    }
+}
+
+/// A page of plain text. Its address has a code that must not become the referrer of another request.
+fn page(status: StatusCode, text: String, refresh: Option<HeaderValue>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
         (header::CACHE_CONTROL, "no-store"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    (status, headers, text).into_response()
+    let mut response = (status, headers, text).into_response();
+    response.headers_mut().extend(refresh.map(|refresh| (header::REFRESH, refresh)));
+    response
 }
 
 async fn finish(
     server: &ServerState,
+    context: &RequestContext,
     query: &str,
     headers: &HeaderMap,
 ) -> Result<String, ConnectionError> {
@@ -115,8 +138,20 @@ async fn finish(
         ConnectionError::NotFound(message.to_owned())
     };
     let connections = server.connections.as_ref().ok_or_else(unknown)?;
-    let browser_key = cookie_named(headers, COOKIE_NAME).ok_or_else(unknown)?;
-    connections.finish(&format!("http://localhost{CALLBACK_PATH}?{query}"), browser_key).await
+    let secret = cookie_named(headers, COOKIE_NAME).ok_or_else(unknown)?;
+    let address = format!("http://localhost{CALLBACK_PATH}?{query}");
+    connections.finish(&address, &browser_key(secret, context)).await
+}
+
+/// The key of a login: of the cookie and of the session, so that a cookie that was planted in the browser of another person connects
+/// nobody's account.
+fn browser_key(secret: &str, context: &RequestContext) -> String {
+    let mut digest = Sha256::new_with_prefix(secret);
+    for part in [context.subject(), context.session_id()] {
+        digest.update(b"/");
+        digest.update(HEXLOWER.encode(&Sha256::digest(part.unwrap_or_default())));
+    }
+    HEXLOWER.encode(&digest.finalize())
 }
 
 pub(super) async fn remove_connection(

@@ -236,9 +236,10 @@ fn api_routes(state: &ApiState) -> Vec<Routes> {
         ("/api/login", get(sign_in_routes::list_providers)),
         ("/api/login/{name}", get(sign_in_routes::begin)),
         ("/api/login/{name}/callback", get(sign_in_routes::complete)),
-        (connections::CALLBACK_PATH, get(connections::finish_connection)),
+        (connections::CALLBACK_PATH, get(connections::return_to_server)),
     ];
     let account = [
+        (connections::FINISH_PATH, get(connections::finish_connection)),
         ("/api/me", get(account::show_me)),
         ("/api/sessions", get(account::list_sessions)),
         ("/api/sessions/{id}", delete(account::end_session)),

@@ -1,6 +1,12 @@
-//! The address by which clients reach the server.
+//! The address by which clients reach the server, and the address of each.
 
-use axum::http::{HeaderMap, Uri, header};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{FromRef, FromRequestParts, OriginalUri};
+use axum::http::Uri;
+use axum::http::request::Parts;
+use toolwright_auth::Authenticator;
 
 use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
@@ -53,44 +59,68 @@ impl PublicUrl {
     }
 }
 
-/// The path below which the client of a request reaches the server: `/`, or without a slash at its end. That of the configured
-/// address; else the prefix that a proxy has removed, and the one that the server is nested under.
-pub(crate) fn base_path(
-    server: &ServerState,
-    headers: &HeaderMap,
-    original: &Uri,
-    uri: &Uri,
-) -> String {
-    let path = match &server.public_url {
-        Some(url) => url.path.clone(),
-        None => {
-            let removed = headers.get("x-forwarded-prefix").and_then(|value| value.to_str().ok());
-            let removed = removed.map_or("", |removed| removed.trim_end_matches('/'));
-            // The value becomes a part of a header with other attributes.
-            let removed =
-                Some(removed).filter(|it| it.starts_with('/') && it.chars().all(is_plain));
-            let nested = original.path().strip_suffix(uri.path()).unwrap_or_default();
-            format!("{}{nested}", removed.unwrap_or_default())
-        }
-    };
-    if path.is_empty() { "/".to_owned() } else { path }
+/// Where the client of a request is, and where it reaches the server.
+pub(crate) struct ClientLocation {
+    /// The address that limits count it by; `None` if the server was not told any.
+    pub(crate) client: Option<IpAddr>,
+    /// The path below which it reaches the server: `/`, or without a slash at its end.
+    pub(crate) base_path: String,
+    /// The host of the request, which was checked.
+    host: Option<String>,
 }
 
-/// The address by which the client of a request reaches the server, without a slash at its end: the configured one; else the host
-/// of the request, which was checked, and is this machine.
-pub(crate) fn server_url(
-    server: &ServerState,
-    headers: &HeaderMap,
-    base_path: &str,
-) -> Result<String, ErrorResponse> {
-    if let Some(PublicUrl { scheme, authority, path, .. }) = &server.public_url {
-        return Ok(format!("{scheme}://{authority}{path}"));
+impl ClientLocation {
+    fn new(server: &ServerState, request: &Parts) -> Result<Self, ErrorResponse> {
+        let client = server.auth.client_of(request);
+        let path = match &server.public_url {
+            Some(url) => url.path.clone(),
+            None => {
+                let original = request.extensions.get().map_or(&request.uri, |OriginalUri(it)| it);
+                let nested = original.path().strip_suffix(request.uri.path()).unwrap_or_default();
+                format!("{}{nested}", removed_prefix(client.prefix)?)
+            }
+        };
+        Ok(Self {
+            client: client.address,
+            base_path: if path.is_empty() { "/".to_owned() } else { path },
+            host: Authenticator::host_of(request).map(str::to_owned),
+        })
     }
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let is_host = |c: char| c.is_ascii_alphanumeric() || ".-:[]".contains(c);
-    let host = host.filter(|host| host.chars().all(is_host));
-    let host = host.ok_or_else(|| ErrorResponse::bad_request("send a `Host` header"))?;
-    Ok(format!("http://{host}{}", base_path.trim_end_matches('/')))
+
+    /// The address by which the client reaches the server, without a slash at its end: the configured one; else the host of the
+    /// request, which is this machine.
+    pub(crate) fn server_url(&self, server: &ServerState) -> Result<String, ErrorResponse> {
+        if let Some(PublicUrl { scheme, authority, path, .. }) = &server.public_url {
+            return Ok(format!("{scheme}://{authority}{path}"));
+        }
+        let is_host = |c: char| c.is_ascii_alphanumeric() || ".-:[]".contains(c);
+        let host = self.host.as_deref().filter(|host| host.chars().all(is_host));
+        let host = host.ok_or_else(|| ErrorResponse::bad_request("send a `Host` header"))?;
+        Ok(format!("http://{host}{}", self.base_path.trim_end_matches('/')))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for ClientLocation
+where
+    Arc<ServerState>: FromRef<S>,
+{
+    type Rejection = ErrorResponse;
+
+    async fn from_request_parts(request: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
+        Self::new(&Arc::<ServerState>::from_ref(state), request)
+    }
+}
+
+/// Checks the path that a proxy has removed; returns it without a slash at its end. It becomes a part of a `Set-Cookie` header and of
+/// addresses that browsers are sent to, where `//host` is another host.
+fn removed_prefix(prefix: Option<&str>) -> Result<&str, ErrorResponse> {
+    let prefix = prefix.unwrap_or_default().trim_end_matches('/');
+    let is_path = prefix.starts_with('/') && !prefix.starts_with("//");
+    if prefix.is_empty() || (is_path && prefix.chars().all(is_plain)) {
+        return Ok(prefix);
+    }
+    let message = "the proxy sends a `X-Forwarded-Prefix` that is no path: it has to be like `/ai`";
+    Err(ErrorResponse::bad_request(message))
 }
 
 fn is_plain(c: char) -> bool {
@@ -100,6 +130,16 @@ fn is_plain(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prefix_is_a_path() {
+        for (prefix, expected) in [(None, ""), (Some("/"), ""), (Some("/ai/"), "/ai")] {
+            assert_eq!(removed_prefix(prefix).ok(), Some(expected), "{prefix:?}");
+        }
+        for bad in ["//evil.example", "///evil", "/\\evil", "ai", "https://evil", "/a;b", "/a b"] {
+            assert!(removed_prefix(Some(bad)).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn only_https_or_loopback_addresses_without_extras_are_accepted() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolwright::testing::FnModel;
-use toolwright::{BoxFuture, Tool, ToolError};
+use toolwright::{BoxFuture, Secret, Tool, ToolError};
 use toolwright_mcp::{Identity, ScopeRule};
 use toolwright_server::{ConnectionError, PersonalConnection, PersonalConnections, ServerBuilder};
 
@@ -150,10 +150,17 @@ async fn begin(server: &TestServer, user: &str) -> String {
     cookie.split(';').next().unwrap().to_owned()
 }
 
-async fn finish(server: &TestServer, cookie: Option<&str>) -> u16 {
-    let mut request = server.request("GET", "/api/connect/callback?code=2&state=1");
-    if let Some(cookie) = cookie {
-        request = request.header("cookie", cookie);
+/// Follows the redirect of the authorization server in the browser of a person.
+async fn finish(server: &TestServer, user: &str, cookies: &str) -> u16 {
+    // The session is not sent with it.
+    let returned = server.get("/api/connect/callback?code=2&state=1").await;
+    assert_eq!(returned.status, 200, "{returned:?}");
+    assert_eq!(returned.header("refresh"), "0; url=finish?code=2&state=1");
+    assert_eq!(returned.headers["referrer-policy"], "no-referrer");
+    let request = server.request("GET", "/api/connect/finish?code=2&state=1");
+    let mut request = request.header("cookie", cookies);
+    if !user.is_empty() {
+        request = request.header("x-user", user);
     }
     let finished = server.send(request, "").await;
     assert_eq!(finished.headers["referrer-policy"], "no-referrer");
@@ -176,10 +183,14 @@ async fn a_connection_belongs_to_the_person_and_the_browser_that_began_it() {
     let cookie = begin(&server, "ada").await;
     let redirect = format!("http://{}/api/connect/callback", server.addr);
     assert_eq!(*connections.redirects.lock().unwrap(), [redirect]);
-    assert_eq!(finish(&server, None).await, 400);
-    assert_eq!(finish(&server, Some("toolwright_connect=00")).await, 400);
-    assert_eq!(finish(&server, Some(&cookie)).await, 200);
-    assert_eq!(finish(&server, Some(&cookie)).await, 400, "only once");
+    assert_eq!(finish(&server, "ada", "").await, 400);
+    assert_eq!(finish(&server, "ada", "toolwright_connect=00").await, 400);
+    // The cookie of Ada, planted in the browsers of others, connects nobody's account.
+    assert_eq!(finish(&server, "bob", &cookie).await, 400);
+    assert_eq!(finish(&server, "", &cookie).await, 401);
+    assert!(!is_connected(&server, "ada").await && !is_connected(&server, "bob").await);
+    assert_eq!(finish(&server, "ada", &cookie).await, 200);
+    assert_eq!(finish(&server, "ada", &cookie).await, 400, "only once");
     assert!(is_connected(&server, "ada").await && !is_connected(&server, "bob").await);
 
     assert_eq!(tools_in_a_turn(&server, "ada").await, "tools: wiki_read wiki_write");
@@ -193,11 +204,34 @@ async fn a_connection_belongs_to_the_person_and_the_browser_that_began_it() {
 }
 
 #[tokio::test]
+async fn a_login_is_finished_in_the_session_that_began_it() {
+    const TOKEN: &str = "a-token-that-nobody-guesses";
+    let connections = Arc::new(Connections::default());
+    let server = ServerBuilder::new(no_tools(), FnModel::echo())
+        .personal_connections(Arc::clone(&connections) as _)
+        .configure_auth(|auth| auth.token_for("ada", Secret::new(TOKEN)));
+    let server = serve(server).await;
+    let sign_in = async || {
+        let given = server.post("/api/session", json!({ "token": TOKEN })).await;
+        assert_eq!(given.status, 204, "{given:?}");
+        given.header("set-cookie").split(';').next().unwrap().to_owned()
+    };
+    let (session, other) = (sign_in().await, sign_in().await);
+    let request = server.request("POST", "/api/connections/wiki").header("cookie", &session);
+    let begun = server.send(request, "").await;
+    assert_eq!(begun.status, 200, "{begun:?}");
+    let cookie = begun.header("set-cookie").split(';').next().unwrap();
+    assert_eq!(finish(&server, "", &format!("{other}; {cookie}")).await, 400);
+    assert_eq!(finish(&server, "", &format!("{session}; {cookie}")).await, 200);
+    assert!(connections.is_connected(Some("ada")));
+}
+
+#[tokio::test]
 async fn scopes_limit_the_tools_of_a_connection() {
     let connections = Arc::new(Connections::default());
     let server = server(&connections).await;
     let cookie = begin(&server, "eve").await;
-    assert_eq!(finish(&server, Some(&cookie)).await, 200);
+    assert_eq!(finish(&server, "eve", &cookie).await, 200);
     assert_eq!(tools_in_a_turn(&server, "eve").await, "tools: wiki_read");
 }
 
@@ -216,5 +250,5 @@ async fn without_a_person_or_a_server_there_is_no_connection() {
     let none = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
     assert_eq!(none.get("/api/connections").await.json(), json!([]));
     assert_eq!(none.post("/api/connections/wiki", Value::Null).await.status, 404);
-    assert_eq!(none.get("/api/connect/callback?code=2&state=1").await.status, 400);
+    assert_eq!(none.get("/api/connect/finish?code=2&state=1").await.status, 400);
 }

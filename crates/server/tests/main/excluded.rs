@@ -274,8 +274,8 @@ async fn attempt(server: &TestServer, path: &str) {
             let response = server.post("/api/connections/issue_refund", json!({})).await;
             check(path, response.text());
         }
-        "/api/connect/callback" => {
-            let response = server.get("/api/connect/callback?code=1&state=issue_refund").await;
+        "/api/connect/callback" | "/api/connect/finish" => {
+            let response = server.get(&format!("{path}?code=1&state=issue_refund")).await;
             check(path, response.text());
         }
         "/api/tools/{name}" => {
@@ -584,6 +584,7 @@ async fn each_part_alone_has_its_own_paths_only() {
         "/api/connections",
         "/api/connections/{name}",
         "/api/connect/callback",
+        "/api/connect/finish",
     ]
     .map(str::to_owned)
     .into_iter()

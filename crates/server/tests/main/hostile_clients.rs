@@ -408,10 +408,77 @@ async fn whoever_guesses_tokens_has_to_wait() {
     assert_eq!(refused.status, 429, "after {guesses}: {refused:?}");
     assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
     assert!(guesses <= 11, "{guesses}");
-    // Even the right token is rejected now, and existing sessions stay valid.
+    // Somebody else at this address is not locked out.
     let right = server.post("/api/session", json!({ "token": TOKEN })).await;
-    assert_eq!(right.status, 429);
+    assert_eq!(right.status, 204);
     assert_eq!(with(&server, "authorization", &format!("Bearer {TOKEN}")).await, 202);
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_every_client_is_counted_by_itself() {
+    let trusting = locked().configure_auth(|auth| auth.trusted_proxies(["127.0.0.1"]));
+    let servers = [(true, serve(trusting).await), (false, serve(locked()).await)];
+    for (is_trusted, server) in servers {
+        let guess = async |client: &str| {
+            let request = server.request("POST", "/api/session");
+            let request = request.header("content-type", "application/json");
+            let request = request.header("x-forwarded-for", client);
+            server.send(request, r#"{"token":"wrong-token-altogether"}"#).await.status
+        };
+        for _ in 0..10 {
+            assert_eq!(guess("192.0.2.7").await, 401);
+        }
+        assert_eq!(guess("192.0.2.7").await, 429);
+        // What the client itself prepends changes nothing.
+        assert_eq!(guess("198.51.100.1, 192.0.2.7").await, 429);
+        // Without the setting, a client cannot make itself another one.
+        assert_eq!(guess("192.0.2.8").await, if is_trusted { 401 } else { 429 });
+    }
+}
+
+/// Sends bytes, and returns the status of the response.
+async fn status_of_bytes(server: &TestServer, bytes: &str) -> u16 {
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    within_timeout(stream.read_exact(&mut head)).await.unwrap();
+    String::from_utf8_lossy(&head)[9..].parse().unwrap()
+}
+
+#[tokio::test]
+async fn an_address_in_the_request_line_counts_as_the_host() {
+    let server = serve(server()).await;
+    for (target, host, status) in [
+        ("http://localhost/api/info", "localhost", 200),
+        ("http://localhost/api/info", "evil.example", 200),
+        ("http://evil.example/api/info", "localhost", 403),
+        ("http://localhost@evil.example/api/info", "localhost", 403),
+        ("/api/info", "evil.example", 403),
+    ] {
+        let request = format!("GET {target} HTTP/1.1\r\nhost: {host}\r\n\r\n");
+        assert_eq!(status_of_bytes(&server, &request).await, status, "{target} {host}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_ends_with_a_bare_line_feed_is_a_bad_request() {
+    let server = serve(server()).await;
+    for path in ["/api/info", "/mcp"] {
+        for lines in [
+            format!("GET {path} HTTP/1.1\nhost: localhost\r\n\r\n"),
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\n\r\n"),
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nx: y\ncontent-length: 5\r\n\r\n"),
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\n"),
+        ] {
+            assert_eq!(status_of_bytes(&server, &lines).await, 400, "{lines:?}");
+        }
+    }
+    let body = "{\n\"text\":\n\"Hi\"}";
+    let right = format!(
+        "POST {PATH}/prompt HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    assert_eq!(status_of_bytes(&server, &right).await, 202);
 }
 
 #[tokio::test]

@@ -261,7 +261,7 @@ async fn cookies_the_document_and_the_metadata_are_right_under_a_prefix() {
     let table = StaticTokens::new().token(&Secret::new(TOKEN), Claims::new("ada", [RESOURCE]));
     let oauth = ResourceServer::new(RESOURCE, table).authorization_server("https://login.example");
     let built = ServerBuilder::new(no_tools(), FnModel::echo())
-        .configure_auth(|auth| auth.oauth(oauth))
+        .configure_auth(|auth| auth.oauth(oauth).trusted_proxies(["127.0.0.1"]))
         .mount_all()
         .build()
         .unwrap();
@@ -273,11 +273,9 @@ async fn cookies_the_document_and_the_metadata_are_right_under_a_prefix() {
         headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
     };
     let body = json!({ "token": TOKEN }).to_string();
-    for (headers, path) in [
-        (vec![], "Path=/ai;"),
-        (vec![("x-forwarded-prefix", "/tenant/")], "Path=/tenant/ai;"),
-        (vec![("x-forwarded-prefix", "/a; Domain=evil")], "Path=/ai;"),
-    ] {
+    for (headers, path) in
+        [(vec![], "Path=/ai;"), (vec![("x-forwarded-prefix", "/tenant/")], "Path=/tenant/ai;")]
+    {
         let response = server.send(log_in(&headers), &body).await;
         assert_eq!(response.status, 204, "{response:?}");
         let cookie = response.header("set-cookie");
@@ -286,6 +284,10 @@ async fn cookies_the_document_and_the_metadata_are_right_under_a_prefix() {
         let request = request.header("cookie", cookie.split(';').next().unwrap());
         let document = server.send(request, "").await.json();
         assert_eq!(document["servers"], json!([{ "url": ".." }]));
+    }
+    for prefix in ["/a; Domain=evil", "//evil.example", "evil"] {
+        let response = server.send(log_in(&[("x-forwarded-prefix", prefix)]), &body).await;
+        assert_eq!(response.status, 400, "{prefix}: {response:?}");
     }
     let denied = server.post("/ai/mcp", json!({})).await;
     let metadata = "http://localhost/.well-known/oauth-protected-resource/ai/mcp";

@@ -7,7 +7,9 @@ use std::time::Duration;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use toolwright::auth::Identity;
+use toolwright::chat::{Owner, Store};
 use toolwright::testing::FnModel;
+use toolwright::{MemorySharedState, SharedState};
 use toolwright_bus::InProcessBus;
 use toolwright_server::{Endpoint, ServerBuilder};
 
@@ -16,7 +18,7 @@ use crate::rooms::Socket;
 use crate::stores::TestStore;
 use crate::support::{
     HttpResponse, ManualModel, SseEvents, TestServer, joined_text, no_tools, serve, serve_built,
-    within_timeout,
+    stored_answer, within_timeout,
 };
 
 /// The roles of each person.
@@ -620,4 +622,79 @@ async fn a_share_that_ends_at_one_node_ends_its_streams_at_another() {
         until_end(events).await;
         assert_eq!(status(&two, "bob", "GET", &path, Value::Null).await, 404);
     }
+}
+
+/// Begins a conversation under the name of one that was deleted.
+async fn begin_again(server: &TestServer, store: &dyn Store) {
+    let message = json!({ "text": "Another plan." });
+    let path = format!("{PLANS}/prompt");
+    assert_eq!(status(server, "ada", "POST", &path, message).await, 202);
+    let name = Owner::Subject("ada".to_owned()).stored_name("plans");
+    assert!(stored_answer(store, &name).await.contains("Another plan."));
+}
+
+#[tokio::test]
+async fn deleting_a_conversation_ends_its_links() {
+    for store in TestStore::all().await {
+        let server = serve(with_people(store.node(server(), "one").await, &people())).await;
+        server.turn_as("ada", PLANS, "The plan.").await;
+        let link = share(&server, "ada", PLANS, json!({ "access": "read" })).await;
+        let unused = share(&server, "ada", PLANS, json!({ "access": "participate" })).await;
+        let path = accept(&server, "bob", &link).await;
+        assert_eq!(status(&server, "ada", "DELETE", PLANS, Value::Null).await, 204);
+        begin_again(&server, &*store.open().await).await;
+        for link in [&link, &unused] {
+            let token = json!({ "token": link["token"] });
+            assert_eq!(status(&server, "bob", "POST", "/api/shares", token).await, 404);
+        }
+        assert_eq!(status(&server, "bob", "GET", &path, Value::Null).await, 404);
+        let shares = server.send_as("ada", "GET", &format!("{PLANS}/shares"), Value::Null).await;
+        assert_eq!(shares.json(), json!([]));
+        let listed = server.send_as("bob", "GET", "/api/conversations", Value::Null).await;
+        assert_eq!(listed.json(), json!([]));
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_that_another_program_deletes_has_no_links_when_it_begins_again() {
+    let store = TestStore::Memory(Arc::default());
+    let server = serve(with_people(store.node(server(), "one").await, &people())).await;
+    server.turn_as("ada", PLANS, "The plan.").await;
+    let link = share(&server, "ada", PLANS, json!({ "access": "read" })).await;
+    let stored = store.open().await;
+    let name = Owner::Subject("ada".to_owned()).stored_name("plans");
+    let lease = stored.acquire(&name, "other", Duration::from_secs(5)).await.unwrap().unwrap();
+    assert!(stored.delete(&lease).await.unwrap());
+    stored.release(&lease).await.unwrap();
+    begin_again(&server, &*stored).await;
+    let token = json!({ "token": link["token"] });
+    assert_eq!(status(&server, "bob", "POST", "/api/shares", token).await, 404);
+    let shares = server.send_as("ada", "GET", &format!("{PLANS}/shares"), Value::Null).await;
+    assert_eq!(shares.json(), json!([]));
+}
+
+#[tokio::test]
+async fn a_node_whose_clock_is_ahead_does_not_end_the_links_of_all() {
+    let state: Arc<dyn SharedState> = Arc::new(MemorySharedState::new());
+    let server = server().shared_state(Arc::clone(&state));
+    let server = serve(with_people(server, &people())).await;
+    server.turn_as("ada", PLANS, "The plan.").await;
+    let hour = json!({ "access": "read", "expires_in": 3600 });
+    let link = share(&server, "ada", PLANS, hour).await;
+    // As if another node had made it, two hours ago by the clock of this one and just now by that of the store.
+    let (key, text) = state.list("share", "", 10).await.unwrap().remove(0);
+    let mut stored: Value = serde_json::from_str(&text).unwrap();
+    for time in ["created", "expires"] {
+        stored[time] = (stored[time].as_u64().unwrap() - 2 * 3_600_000).into();
+    }
+    let hour = Some(Duration::from_secs(3600));
+    state.put("share", &key, &stored.to_string(), hour).await.unwrap();
+    let path = accept(&server, "bob", &link).await;
+    assert_eq!(status(&server, "bob", "GET", &path, Value::Null).await, 200);
+    let shares = server.send_as("ada", "GET", &format!("{PLANS}/shares"), Value::Null).await;
+    assert_eq!(shares.json()[0]["id"], link["id"]);
+    assert_eq!(accept(&server, "eve", &link).await, path);
+    let mut events = follow(&server, "bob", &path).await;
+    server.turn_as("ada", PLANS, "Another plan.").await;
+    events.read_until("ended").await;
 }

@@ -102,6 +102,39 @@ async fn nobody_is_sent_to_another_site_afterwards() {
 }
 
 #[tokio::test]
+async fn a_prefix_that_is_another_host_sends_nobody_there() {
+    let corp = OpenIdServer::start().await;
+    for trusted in [vec![], vec!["127.0.0.1"]] {
+        let expected = if trusted.is_empty() { 303 } else { 400 };
+        let server = builder(SignIn::new().provider(provider("corp", &corp)))
+            .configure_auth(|auth| auth.trusted_proxies(trusted));
+        let server = serve(server).await;
+        let mut ada = Browser::new(&server);
+        let callback = ada.approved("corp", &corp).await;
+        for path in [&*callback, "/api/login/corp", "/api/login/corp/callback?state=x"] {
+            let request = server.request("GET", path).header("cookie", ada.cookie_header());
+            let request = request.header("accept", "text/html");
+            let request = request.header("x-forwarded-prefix", "//evil.example");
+            let answer = server.send(request, "").await;
+            assert_eq!(answer.status, expected, "{path}: {answer:?}");
+            let location = answer.header("location");
+            assert!(!location.contains("evil"), "{path}: {location}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_begins_many_sign_ins_keeps_nobody_out() {
+    let (corp, server) = start().await;
+    for _ in 0..1_100 {
+        assert_eq!(server.get("/api/login/corp").await.status, 303);
+    }
+    let mut ada = Browser::new(&server);
+    ada.sign_in("corp", &corp).await;
+    assert_eq!(ada.status().await, 200);
+}
+
+#[tokio::test]
 async fn responses_of_two_providers_are_not_mixed_up() {
     let (corp, club, server) = start_two().await;
     // The person begins at one; an attacker who controls it sends them to the other, whose code comes back to the first.

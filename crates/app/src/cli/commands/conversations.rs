@@ -9,7 +9,7 @@ use toolwright_chat::{
     ConversationSummary, Entry, Lease, Store, StoreError, TailEnd, load_path, unique_node_name,
 };
 use toolwright_core::schema::nearest;
-use toolwright_server::{ConversationTitles, write_journal};
+use toolwright_server::{ConversationTitles, end_shares, write_journal};
 
 use crate::cli::args::ConversationsCommand;
 use crate::cli::cli_error::{CliError, error_chain};
@@ -168,7 +168,11 @@ async fn delete_conversation(store: &dyn Store, id: &str, yes: bool) -> Result<(
     }
     let deleted = with_lease(store, id, async |lease| Ok(store.delete(lease).await?));
     match deleted.await? {
-        true => eprintln!("deleted {}", sanitize(id)),
+        true => {
+            let ended = end_shares(&store.shared_state(), id).await;
+            ended.map_err(|error| CliError::failure(error_chain(&error)))?;
+            eprintln!("deleted {}", sanitize(id));
+        }
         false => eprintln!("{} was deleted by somebody else", sanitize(id)),
     }
     Ok(())

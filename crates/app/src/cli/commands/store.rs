@@ -10,9 +10,10 @@ use toolwright_chat::{
     unique_node_name,
 };
 use toolwright_core::__internal::{unix_millis_now, whole_millis};
+use toolwright_server::end_shares;
 
 use crate::cli::args::StoreCommand;
-use crate::cli::cli_error::CliError;
+use crate::cli::cli_error::{CliError, error_chain};
 use crate::cli::commands::conversations::format_list;
 use crate::cli::runtime;
 use crate::cli::terminal::status_line::with_status_line;
@@ -145,6 +146,10 @@ async fn delete_expired(
         let batch = expired.delete_batch().await?;
         if batch.is_empty() {
             return Ok(deleted);
+        }
+        for summary in &batch {
+            let ended = end_shares(&store.shared_state(), &summary.conversation).await;
+            ended.map_err(|error| CliError::failure(error_chain(&error)))?;
         }
         deleted.extend(batch);
     }

@@ -9,6 +9,7 @@ use toolwright_core::{Invoker, Secret};
 use super::configured_tokens::ConfiguredTokens;
 use super::{Authenticator, Credentials, Inner, SignInProvider};
 use crate::http::error::AuthBuildError;
+use crate::http::forwarded::TrustedProxies;
 use crate::http::identity::Identity;
 use crate::http::login::Login;
 use crate::http::oauth::{OAuthAuthenticator, ResourceServer};
@@ -33,6 +34,7 @@ pub struct AuthenticatorBuilder {
     kept_claims: BTreeSet<String>,
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
+    trusted_proxies: Vec<String>,
 }
 
 impl AuthenticatorBuilder {
@@ -48,6 +50,7 @@ impl AuthenticatorBuilder {
             kept_claims: BTreeSet::new(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            trusted_proxies: Vec::new(),
         }
     }
 
@@ -161,11 +164,22 @@ impl AuthenticatorBuilder {
         self
     }
 
+    /// Names the proxies in front of the server, by address or network: `127.0.0.1`, `10.0.0.0/8`. `Forwarded` and `X-Forwarded-*`
+    /// are read only from them.
+    pub fn trusted_proxies<P: Into<String>>(
+        mut self,
+        proxies: impl IntoIterator<Item = P>,
+    ) -> Self {
+        self.trusted_proxies.extend(proxies.into_iter().map(Into::into));
+        self
+    }
+
     /// Builds the authenticator.
     ///
     /// # Errors
     ///
-    /// When a token is blank, the settings of OAuth are invalid, or a scope is granted or implied that does not exist.
+    /// When a token is blank, a proxy is neither an address nor a network, the settings of OAuth are invalid, or a scope is granted or
+    /// implied that does not exist.
     pub fn build(self) -> Result<Authenticator, AuthBuildError> {
         let mut tokens = ConfiguredTokens::default();
         for (caller, token) in &self.tokens {
@@ -199,6 +213,7 @@ impl AuthenticatorBuilder {
             kept_claims: self.kept_claims,
             allowed_hosts: self.allowed_hosts,
             allowed_origins: self.allowed_origins,
+            trusted_proxies: TrustedProxies::parse(&self.trusted_proxies)?,
         };
         Ok(Authenticator(Arc::new(Inner {
             credentials: Arc::new(credentials),

@@ -5,7 +5,9 @@
 
 use std::net::SocketAddr;
 
-use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 
 use super::{Authenticator, Credentials};
 use crate::http::access_denied::AccessDenied;
@@ -29,25 +31,29 @@ impl Authenticator {
     /// # Errors
     ///
     /// 403 for another host or origin, 400 where one of these headers comes twice.
-    pub fn check_host_and_origin(
-        &self,
-        headers: &HeaderMap,
-        uri: &Uri,
-    ) -> Result<(), AccessDenied> {
-        let host = single_header(headers, &header::HOST)?;
-        let host = host.or_else(|| uri.authority().map(|authority| authority.as_str().as_bytes()));
-        let host = host.and_then(|host| std::str::from_utf8(host).ok());
+    pub fn check_host_and_origin(&self, request: &Parts) -> Result<(), AccessDenied> {
+        let headers = &request.headers;
+        single_header(headers, &header::HOST)?;
+        let host = Self::host_of(request);
         let Some(host) = host.filter(|host| is_allowed_host(&self.0.credentials, host)) else {
             let message = "this server does not answer for that host: name it with `allowed_hosts`";
             return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
         };
         if let Some(origin) = single_header(headers, &header::ORIGIN)?
-            && !is_allowed_origin(&self.0.credentials, headers, origin, host)
+            && !is_allowed_origin(&self.0.credentials, request, origin, host)
         {
             let message = "pages of that origin may not call this server: name it with `--origin`, or `allowed_origins`";
             return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
         }
         Ok(())
+    }
+
+    /// Returns the host that a request is for, with its port: of an absolute address in the request line, else of the `Host` header.
+    pub fn host_of(request: &Parts) -> Option<&str> {
+        let header = request.headers.get(header::HOST);
+        let header = header.and_then(|host| std::str::from_utf8(host.as_bytes()).ok());
+        // The header does not count beside an address (RFC 9112, section 3.2.2).
+        request.uri.authority().map(Authority::as_str).or(header.map(str::trim_ascii))
     }
 }
 
@@ -101,7 +107,7 @@ pub(super) fn has_other_hosts(auth: &Credentials) -> bool {
 }
 
 /// Returns true if the origin is configured, or is the one that the request was sent to: the same scheme, host and port.
-fn is_allowed_origin(auth: &Credentials, headers: &HeaderMap, origin: &[u8], host: &str) -> bool {
+fn is_allowed_origin(auth: &Credentials, request: &Parts, origin: &[u8], host: &str) -> bool {
     let Ok(origin) = std::str::from_utf8(origin) else {
         return false;
     };
@@ -118,20 +124,18 @@ fn is_allowed_origin(auth: &Credentials, headers: &HeaderMap, origin: &[u8], hos
         _ => return false,
     };
     let ((own, own_port), (other, other_port)) = (split_port(host), split_port(authority));
-    server_scheme(auth, headers, own).is_none_or(|own| own.eq_ignore_ascii_case(scheme))
+    server_scheme(auth, request, own).is_none_or(|own| own.eq_ignore_ascii_case(scheme))
         && own.eq_ignore_ascii_case(other)
         && own_port.unwrap_or(default_port) == other_port.unwrap_or(default_port)
 }
 
-/// The scheme by which clients reach this server: that of the first proxy, or of the resource that tokens are issued for; on
+/// The scheme by which clients reach this server: what a trusted proxy says, or that of the resource that tokens are issued for; on
 /// this machine there is no proxy that terminates TLS. `None` if the scheme is unknown.
-fn server_scheme<'s>(auth: &'s Credentials, headers: &'s HeaderMap, host: &str) -> Option<&'s str> {
-    let forwarded = headers.get("x-forwarded-proto");
-    let forwarded = forwarded.and_then(|value| value.to_str().ok()?.split(',').next());
+fn server_scheme<'s>(auth: &'s Credentials, request: &'s Parts, host: &str) -> Option<&'s str> {
+    let client = auth.trusted_proxies.client_of(&request.headers, &request.extensions);
     let oauth = auth.oauth.as_ref();
     let oauth = oauth.filter(|oauth| oauth.host.eq_ignore_ascii_case(host));
-    let scheme = forwarded.map(str::trim);
-    let scheme = scheme.or(oauth.map(|oauth| oauth.scheme.as_str()));
+    let scheme = client.scheme.or(oauth.map(|oauth| oauth.scheme.as_str()));
     scheme.or(is_loopback_name(host).then_some("http"))
 }
 

@@ -4,11 +4,12 @@
 //! of them offers ring.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 use toolwright_core::Secret;
 
 use self::key_source::KeySource;
@@ -25,10 +26,9 @@ mod verifying_key;
 /// Keys are fetched again after this time; if that fails, they are used until the maximal age.
 const REFRESH_AFTER: Duration = Duration::from_secs(10 * 60);
 const MAX_KEY_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-/// The pause after keys were fetched because of an unknown key id: any client can send a token with such an id.
-const UNKNOWN_KEY_COOLDOWN: Duration = Duration::from_secs(60);
-/// The pause after keys could not be fetched.
-const FETCH_RETRY_DELAY: Duration = Duration::from_secs(5);
+/// The pause after keys were fetched because of an unknown key id, and after they could not be fetched: any client can send a
+/// token with such an id. A token whose key is unknown in the pause is neither valid nor invalid: it has to be sent again.
+const FETCH_PAUSE: Duration = Duration::from_secs(5);
 
 /// Verifies JSON Web Tokens by the public keys of the authorization server that signed them.
 ///
@@ -120,25 +120,36 @@ impl Jwks {
     }
 
     async fn verify_signature(&self, token: &SignedToken<'_>) -> Result<(), VerifyError> {
-        let keys = self.keys_for(token).await?;
-        let key = keys.find(token.kid(), token.algorithm);
-        let key =
-            key.ok_or_else(|| VerifyError::invalid_token("the token is signed by an unknown key"))?;
+        let arrived = Instant::now();
+        let (keys, fetched_at) = self.keys_for(token, arrived).await?;
+        let Some(key) = keys.find(token.kid(), token.algorithm) else {
+            // The issuer may have published the key since these were fetched.
+            return Err(match self.0.source.is_some() && fetched_at < arrived {
+                true => VerifyError::unavailable(format!(
+                    "a token names a key that {} may have published just now",
+                    self.0.issuer
+                )),
+                false => VerifyError::invalid_token("the token is signed by an unknown key"),
+            });
+        };
         match key.verifies(token.algorithm, token.signing_input, &token.signature) {
             true => Ok(()),
             false => Err(VerifyError::invalid_token("the signature is wrong")),
         }
     }
 
-    /// Returns the cached keys; fetches them first if there are none or the token's is not among them.
-    async fn keys_for(&self, token: &SignedToken<'_>) -> Result<Arc<KeySet>, VerifyError> {
-        let now = Instant::now();
+    /// Returns the cached keys, and when they were fetched; fetches them first if there are none or the token's is not among them.
+    async fn keys_for(
+        &self,
+        token: &SignedToken<'_>,
+        now: Instant,
+    ) -> Result<(Arc<KeySet>, Instant), VerifyError> {
         let cached = self.0.key_cache().keys.clone();
         let is_stale =
             |at: Instant| self.0.source.is_some() && now.duration_since(at) >= REFRESH_AFTER;
         let is_unknown_key = match &cached {
             Some((keys, at)) => match keys.find(token.kid(), token.algorithm) {
-                Some(_) if !is_stale(*at) => return Ok(Arc::clone(keys)),
+                Some(_) if !is_stale(*at) => return Ok((Arc::clone(keys), *at)),
                 found => found.is_none(),
             },
             None => false,
@@ -152,7 +163,7 @@ impl Jwks {
         let cache = self.0.key_cache();
         match &cache.keys {
             Some((keys, at)) if self.0.source.is_none() || at.elapsed() < MAX_KEY_AGE => {
-                Ok(Arc::clone(keys))
+                Ok((Arc::clone(keys), *at))
             }
             _ => Err(VerifyError::unavailable(format!(
                 "the keys of {} cannot be fetched",
@@ -196,11 +207,11 @@ impl JwksInner {
         match fetched {
             Ok(keys) => {
                 cache.keys = Some((Arc::new(keys), now));
-                cache.no_fetch_before = is_unknown_key.then(|| now + UNKNOWN_KEY_COOLDOWN);
+                cache.no_fetch_before = is_unknown_key.then(|| now + FETCH_PAUSE);
             }
             Err(reason) => {
                 tracing::warn!(issuer = self.issuer, reason, "no keys to verify tokens with");
-                cache.no_fetch_before = Some(now + FETCH_RETRY_DELAY);
+                cache.no_fetch_before = Some(now + FETCH_PAUSE);
             }
         }
     }

@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 
 use rmcp::transport::AuthorizationManager;
 use rmcp::transport::auth::{
-    AuthorizationCallback, AuthorizationRequest, AuthorizationSession, CredentialStore as _,
-    InMemoryCredentialStore, InMemoryStateStore, OAuthClientConfig, StateStore as _,
-    StoredAuthorizationState,
+    AuthorizationCallback, AuthorizationMetadata, AuthorizationRequest, AuthorizationSession,
+    CredentialStore as _, InMemoryCredentialStore, InMemoryStateStore, OAuthClientConfig,
+    StateStore as _, StoredAuthorizationState,
 };
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::OAuthClient;
+use super::issuer::TrustedIssuer;
+use super::{AuthorizationFailure, OAuthClient};
 use crate::client::connection::http::Challenge;
 use crate::credential::Credential;
 use crate::import::{error_chain, excerpt};
@@ -64,27 +65,31 @@ impl std::fmt::Debug for PendingLogin {
 pub(crate) struct TokenClient {
     pub(crate) manager: AuthorizationManager,
     pub(crate) received: InMemoryCredentialStore,
+    /// What the authorization server has published.
+    pub(crate) metadata: AuthorizationMetadata,
     states: InMemoryStateStore,
 }
 
 impl TokenClient {
-    pub(crate) async fn new(url: &str) -> Result<Self, String> {
+    /// Discovers the authorization server of the server at `url`.
+    ///
+    /// Every client is made here: without [`TrustedIssuer::check`], nothing is sent to an authorization server.
+    pub(crate) async fn discover(
+        url: &str,
+        challenge: &str,
+        trusted: &TrustedIssuer,
+    ) -> Result<Self, AuthorizationFailure> {
         let manager = AuthorizationManager::new(url).await;
         let mut manager = manager.map_err(|error| error_chain(&error))?;
         let (received, states) = (InMemoryCredentialStore::new(), InMemoryStateStore::new());
         manager.set_credential_store(received.clone());
         manager.set_state_store(states.clone());
-        Ok(Self { manager, received, states })
-    }
-
-    /// Discovers the authorization server; returns its issuer.
-    pub(crate) async fn discover(&mut self, challenge: &str) -> Result<Option<String>, String> {
         let challenge = (!challenge.is_empty()).then_some(challenge);
-        let resolution = self.manager.resolve_metadata_from_challenge(challenge).await;
+        let resolution = manager.resolve_metadata_from_challenge(challenge).await;
         let metadata = resolution.map_err(|error| error_chain(&error))?.metadata;
-        let issuer = metadata.issuer.clone();
-        self.manager.set_metadata(metadata);
-        Ok(issuer)
+        trusted.check(url, &metadata).await.map_err(AuthorizationFailure::Untrusted)?;
+        manager.set_metadata(metadata.clone());
+        Ok(Self { manager, received, metadata, states })
     }
 
     /// Uses the client that a credential was issued to.
@@ -112,20 +117,14 @@ pub(crate) async fn begin(
     scopes: Vec<String>,
     challenge: &Challenge,
     known: Option<&Credential>,
-) -> Result<(PendingLogin, TokenClient), String> {
-    let mut client = TokenClient::new(url).await?;
-    let resolution = client
-        .manager
-        .resolve_metadata_from_challenge(
-            (!challenge.header.is_empty()).then_some(&*challenge.header),
-        )
-        .await;
-    let metadata = resolution.map_err(|error| error_chain(&error))?.metadata;
+    trusted: &TrustedIssuer,
+) -> Result<(PendingLogin, TokenClient), AuthorizationFailure> {
+    let mut client = TokenClient::discover(url, &challenge.header, trusted).await?;
+    let metadata = &client.metadata;
     let flag = |name: &str| metadata.additional_fields.get(name).and_then(|flag| flag.as_bool());
     let supports_metadata_url = flag("client_id_metadata_document_supported") == Some(true);
     let supported_scopes = metadata.scopes_supported.clone().unwrap_or_default();
     let issuer = metadata.issuer.clone();
-    client.manager.set_metadata(metadata);
 
     let scopes = match (scopes.is_empty(), oauth.scopes.is_empty()) {
         (false, _) => scopes,
@@ -169,7 +168,7 @@ pub(crate) async fn begin(
     if let Some(secret) = &client_secret {
         request = request.with_client_secret(secret);
     }
-    let TokenClient { manager, received, states } = client;
+    let TokenClient { manager, received, metadata, states } = client;
     let session = AuthorizationSession::new(manager, request).await;
     let session = session.map_err(|(_, error)| error_chain(&error))?;
     let page = session.auth_url.clone();
@@ -192,14 +191,18 @@ pub(crate) async fn begin(
         issuer,
         scopes: requested.split_whitespace().map(str::to_owned).collect(),
     };
-    Ok((pending, TokenClient { manager, received, states }))
+    Ok((pending, TokenClient { manager, received, metadata, states }))
 }
 
 /// Prepares a login to be finished by another node than the one that started it.
-pub(crate) async fn resume(pending: &PendingLogin) -> Result<TokenClient, String> {
-    let mut client = TokenClient::new(&pending.url).await?;
-    if client.discover(&pending.challenge).await? != pending.issuer {
-        return Err("its authorization server has changed meanwhile: log in again".to_owned());
+pub(crate) async fn resume(
+    pending: &PendingLogin,
+    trusted: &TrustedIssuer,
+) -> Result<TokenClient, AuthorizationFailure> {
+    let mut client = TokenClient::discover(&pending.url, &pending.challenge, trusted).await?;
+    if client.metadata.issuer != pending.issuer {
+        let message = "its authorization server has changed meanwhile: log in again";
+        return Err(message.to_owned().into());
     }
     client.configure(&pending.client_id, pending.client_secret.as_deref(), &pending.redirect)?;
     let saved = client.states.save(&pending.state, pending.verifier.clone()).await;

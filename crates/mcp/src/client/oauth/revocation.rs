@@ -6,6 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::OAuthClient;
+use super::issuer::TrustedIssuer;
 use super::login::TokenClient;
 use crate::credential::Credential;
 
@@ -13,8 +14,12 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Revokes the refresh token, and the access token; returns false if the authorization server cannot be reached or does not
 /// support it.
-pub(super) async fn revoke(credential: &Credential, oauth: &OAuthClient) -> bool {
-    let Some(endpoint) = revocation_endpoint(credential).await else {
+pub(super) async fn revoke(
+    credential: &Credential,
+    oauth: &OAuthClient,
+    trusted: &TrustedIssuer,
+) -> bool {
+    let Some(endpoint) = revocation_endpoint(credential, trusted).await else {
         return false;
     };
     let redirects = reqwest::redirect::Policy::none();
@@ -57,9 +62,8 @@ fn revocation_form(token: &str, kind: &str, client_id: &str, secret: Option<&str
 }
 
 /// The endpoint that the metadata of the authorization server names; only one of the token endpoint's origin is used.
-async fn revocation_endpoint(credential: &Credential) -> Option<Url> {
-    let client = TokenClient::new(&credential.url).await.ok()?;
-    let metadata = client.manager.resolve_metadata().await.ok()?.metadata;
+async fn revocation_endpoint(credential: &Credential, trusted: &TrustedIssuer) -> Option<Url> {
+    let metadata = TokenClient::discover(&credential.url, "", trusted).await.ok()?.metadata;
     if metadata.issuer != credential.issuer {
         return None;
     }

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::transport::auth::{AuthError, ClientCredentialsConfig, CredentialStore as _, OAuthState};
+use rmcp::transport::auth::{AuthError, ClientCredentialsConfig, CredentialStore as _};
 use tokio::sync::Mutex;
 use url::Url;
 
+use super::issuer::TrustedIssuer;
 use super::login::{self, PendingLogin, TokenClient};
 use super::{GrantType, OAuthClient, UserAuthorizer, revocation};
 use crate::client::connection::http::Challenge;
@@ -15,6 +16,7 @@ use crate::credential::{
     Credential, CredentialError, CredentialHolder, CredentialKey, CredentialStore, StoredCredential,
 };
 use crate::import::{error_chain, excerpt};
+use crate::pin::PinStore;
 
 /// The time for a refresh; shorter than the lock of other nodes is valid.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(20);
@@ -26,6 +28,7 @@ const MAX_SAVES: usize = 3;
 pub(crate) struct TokenSource {
     url: String,
     oauth: OAuthClient,
+    trusted: TrustedIssuer,
     store: Arc<dyn CredentialStore>,
     key: CredentialKey,
     /// Locked during an authorization, so that concurrent calls show one page and not one each.
@@ -45,6 +48,9 @@ pub(crate) enum AuthorizationFailure {
     /// A user has to log in; the message explains how.
     #[error("{0}")]
     LoginRequired(String),
+    /// The server names an authorization server that is not trusted with credentials.
+    #[error("{0}")]
+    Untrusted(String),
     /// The authorization failed, or the credential cannot be read or written.
     #[error("authorization failed: {0}")]
     Failed(String),
@@ -80,10 +86,12 @@ impl TokenSource {
     pub(crate) fn new(
         url: &Url,
         oauth: OAuthClient,
+        pins: Arc<dyn PinStore>,
         store: Arc<dyn CredentialStore>,
         key: CredentialKey,
     ) -> Self {
-        Self { url: url.to_string(), oauth, store, key, state: Mutex::default() }
+        let trusted = TrustedIssuer::new(&key.server, oauth.issuer.clone(), pins);
+        Self { url: url.to_string(), oauth, trusted, store, key, state: Mutex::default() }
     }
 
     /// Returns true if a user may be shown a page.
@@ -283,7 +291,8 @@ impl TokenSource {
         redirect: &str,
     ) -> Result<PendingLogin, AuthorizationFailure> {
         let scopes = self.login_scopes().await;
-        let begun = login::begin(&self.url, &self.oauth, redirect, scopes, challenge, None);
+        let begun =
+            login::begin(&self.url, &self.oauth, redirect, scopes, challenge, None, &self.trusted);
         Ok(begun.await?.0)
     }
 
@@ -293,7 +302,7 @@ impl TokenSource {
         pending: &PendingLogin,
         callback: &str,
     ) -> Result<Credential, AuthorizationFailure> {
-        let client = login::resume(pending).await?;
+        let client = login::resume(pending, &self.trusted).await?;
         let credential = login::finish(pending, &client, callback, self.subject()).await?;
         self.store.put(&self.key, &credential).await?;
         Ok(credential)
@@ -305,7 +314,7 @@ impl TokenSource {
         let stored = self.store.load(&self.key).await.ok().flatten();
         let is_removed = self.store.remove(&self.key).await?;
         if let Some(stored) = stored.filter(|_| is_removed) {
-            let revoked = revocation::revoke(&stored.credential, &self.oauth);
+            let revoked = revocation::revoke(&stored.credential, &self.oauth, &self.trusted);
             if tokio::time::timeout(REFRESH_TIMEOUT, revoked).await != Ok(true) {
                 tracing::info!(server = self.key.server, "the tokens could not be revoked");
             }
@@ -343,7 +352,8 @@ impl TokenSource {
         challenge: &Challenge,
         known: Option<&Credential>,
     ) -> Result<(), AuthorizationFailure> {
-        let begun = login::begin(&self.url, &self.oauth, redirect, scopes, challenge, known);
+        let begun =
+            login::begin(&self.url, &self.oauth, redirect, scopes, challenge, known, &self.trusted);
         let (pending, client) = begun.await?;
         state.requested_scopes.extend(pending.scopes().iter().cloned());
         let callback =
@@ -366,12 +376,14 @@ impl TokenSource {
             scopes: self.oauth.scopes.clone(),
             resource: Some(self.url.clone()),
         };
-        let client = TokenClient::new(&self.url).await?;
-        let received = client.received;
-        let mut session = OAuthState::Unauthorized(client.manager);
-        let authorized = session.authenticate_client_credentials(config).await;
-        authorized.map_err(|error| error_chain(&error))?;
-        let received = received.load().await.map_err(|error| error_chain(&error))?;
+        let mut client = TokenClient::discover(&self.url, "", &self.trusted).await?;
+        let manager = &mut client.manager;
+        let supported = manager.validate_client_credentials_metadata(&config);
+        let configured = supported.and_then(|()| manager.configure_client_credentials(&config));
+        configured.map_err(|error| error_chain(&error))?;
+        let exchanged = manager.exchange_client_credentials(&config).await;
+        exchanged.map_err(|error| error_chain(&error))?;
+        let received = client.received.load().await.map_err(|error| error_chain(&error))?;
         let credential = Credential {
             url: self.url.clone(),
             subject: None,
@@ -434,10 +446,10 @@ impl TokenState {
     ) -> Result<&TokenClient, String> {
         let is_known = self.client.as_ref().is_some_and(|(id, _)| *id == credential.client_id);
         if !is_known {
-            let mut client = TokenClient::new(&source.url).await?;
-            let issuer = client.discover("").await?;
+            let client = TokenClient::discover(&source.url, "", &source.trusted).await;
+            let mut client = client.map_err(|failure| failure.to_string())?;
             // A token is never sent to another authorization server than the one that has issued it.
-            if issuer != credential.issuer {
+            if client.metadata.issuer != credential.issuer {
                 return Err("its authorization server has changed: log in again".to_owned());
             }
             let secret = source.oauth.client_secret(credential);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use toolwright_core::{Config, ConfigError, McpAttachMode, McpServerConfig, Secret};
+use url::Url;
 
 use crate::client::error::AttachError;
 use crate::client::oauth::OAuthClient;
@@ -14,7 +15,7 @@ use crate::client::setup::remote_server::{RemoteServer, Trust};
 const SECTION: &str = "mcp.servers";
 
 /// The keys of `[mcp.servers.NAME]`.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "url",
     "command",
     "args",
@@ -32,6 +33,7 @@ const KEYS: [&str; 17] = [
     "client_secret",
     "client_metadata_url",
     "scopes",
+    "issuer",
 ];
 
 /// Who logs in to a server with OAuth.
@@ -59,7 +61,7 @@ impl RemoteServer {
     ///
     /// A server has either `url`, optionally with `headers` and `authorization`, or `command`, optionally with `args` and `env`.
     /// One with `url` that uses OAuth has `oauth`, which is `shared` or `personal`, and optionally `grant`, `client_id`,
-    /// `client_secret`, `client_metadata_url` and `scopes`. Optional for both are `prefix`, `timeout_s` for a call, `connect_s`, `trust` and `revision`.
+    /// `client_secret`, `client_metadata_url`, `scopes` and `issuer`. Optional for both are `prefix`, `timeout_s` for a call, `connect_s`, `trust` and `revision`.
     ///
     /// # Errors
     ///
@@ -212,7 +214,8 @@ fn parse_oauth(
     invalid: &dyn Fn(&str, &str) -> AttachError,
 ) -> Result<RemoteServer, AttachError> {
     let Some(mode) = section.get_optional::<LoginMode>("oauth")? else {
-        let keys = ["grant", "client_id", "client_secret", "client_metadata_url", "scopes"];
+        let keys =
+            ["grant", "client_id", "client_secret", "client_metadata_url", "scopes", "issuer"];
         return match keys.into_iter().find(|key| section.origin(key).is_some()) {
             None => Ok(server),
             Some(key) => Err(invalid(key, "is for a server with `oauth`: set that too")),
@@ -246,6 +249,13 @@ fn parse_oauth(
     };
     if let Some(url) = trimmed_string(section, "client_metadata_url")? {
         oauth = oauth.client_metadata_url(url);
+    }
+    if let Some(issuer) = trimmed_string(section, "issuer")? {
+        if Url::parse(&issuer).is_err() {
+            let message = "is an address, such as `https://login.example.com`";
+            return Err(invalid("issuer", message));
+        }
+        oauth = oauth.issuer(issuer);
     }
     let scopes: Vec<String> = section.get_or("scopes", Vec::new())?;
     let server = server.oauth(oauth.scopes(scopes));
@@ -373,6 +383,14 @@ mod tests {
                     ("mcp.servers.a.client_secret", "s"),
                 ],
                 "mcp.servers.a.grant",
+            ),
+            (
+                &[
+                    ("mcp.servers.a.url", "u"),
+                    ("mcp.servers.a.oauth", "shared"),
+                    ("mcp.servers.a.issuer", "login.example"),
+                ],
+                "mcp.servers.a.issuer",
             ),
             (&[("MCP.name", "wiki")], "MCP.url"),
         ] {

@@ -70,6 +70,7 @@ pub struct RemoteServer {
     pub(crate) trust: Trust,
     pub(crate) revision: Option<String>,
     pub(crate) pins: Arc<dyn PinStore>,
+    pub(crate) issuer_pins: Option<Arc<dyn PinStore>>,
     pub(crate) elicit: Option<Arc<dyn ElicitHandler>>,
     pub(crate) on_hidden: Option<Arc<HiddenCallback>>,
 }
@@ -140,6 +141,7 @@ impl RemoteServer {
             trust: Trust::default(),
             revision: None,
             pins: Arc::new(MemoryPins::new()),
+            issuer_pins: None,
             elicit: None,
             on_hidden: None,
         }
@@ -352,9 +354,17 @@ impl RemoteServer {
         self
     }
 
-    /// Sets where its definitions are pinned; by default in memory, while the server is attached.
+    /// Sets where its definitions, and the issuer of its authorization server, are pinned; by default in memory, while the server
+    /// is attached.
     pub fn pins(mut self, pins: Arc<dyn PinStore>) -> Self {
         self.pins = pins;
+        self
+    }
+
+    /// Sets where the issuer of its authorization server is pinned; by default where its definitions are. A server with pins for
+    /// each person needs this: the issuer is the same for all of them.
+    pub fn issuer_pins(mut self, pins: Arc<dyn PinStore>) -> Self {
+        self.issuer_pins = Some(pins);
         self
     }
 

@@ -94,10 +94,11 @@ impl ValidatedServer {
                 }
                 let headers =
                     build_headers(server.headers, server.authorization).map_err(&invalid)?;
+                let issuer_pins = server.issuer_pins.unwrap_or_else(|| Arc::clone(&server.pins));
                 let store = server.credentials;
-                let token_source = server
-                    .oauth
-                    .map(|oauth| Arc::new(TokenSource::new(&url, oauth, store, credential_key)));
+                let token_source = server.oauth.map(|oauth| {
+                    Arc::new(TokenSource::new(&url, oauth, issuer_pins, store, credential_key))
+                });
                 let max_bytes = server.limits.max_message_bytes;
                 let wire =
                     HttpTransport::new(headers, max_bytes, token_source).map_err(&invalid)?;

@@ -103,8 +103,12 @@ impl RoomLink {
 }
 
 impl ServerState {
-    /// Has other nodes discard what they have in memory of a conversation that was deleted.
-    pub(crate) fn send_deleted(&self, conversation: &str) {
+    /// Ends the shares of a conversation that was deleted, and has other nodes discard what they have in memory of it.
+    pub(crate) async fn on_deleted(&self, conversation: &str) {
+        if let Err(error) = self.shares.revoke_all(conversation).await {
+            // They grant nothing: a conversation that begins under the same name is another one.
+            tracing::warn!(conversation, %error, "the links of a deleted conversation are still listed");
+        }
         if let Some(bus) = self.bus.clone() {
             RoomLink::new(bus, conversation).send(&NodeMessage::Deleted);
         }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use toolwright_chat::{Entry, Owner};
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::access::{Operation, admin_id, shared_id};
+use crate::conversation::access::{Operation, admin_id, is_same_conversation, shared_id};
 use crate::conversation::room::Room;
 use crate::conversation::shares::{Share, ShareAccess};
 use crate::endpoint::EndpointRuntime;
@@ -121,6 +121,9 @@ pub(crate) async fn list_shares(
     let shares = &endpoint.server.shares;
     let mut list = Vec::new();
     for share in shares.of_conversation(&room.id).await? {
+        if !is_same_conversation(&room, &share.entry).await? {
+            continue;
+        }
         let participants = shares.participants(&share).await?;
         let participants = participants
             .iter()
@@ -165,6 +168,12 @@ pub(crate) async fn accept_share(
     let shares = &state.server.shares;
     let accepted = shares.accept(context.subject(), context.display_name(), &request.token).await?;
     let share = accepted.ok_or_else(no_such_share)?;
+    let room = state.endpoint.open_stored(&share.conversation).map_err(|_| no_such_share())?;
+    if !is_same_conversation(&room, &share.entry).await? {
+        // Deleted by another program than this server.
+        shares.revoke(&share.conversation, &share.id).await?;
+        return Err(no_such_share());
+    }
     let (owner, id) = Owner::split_stored_name(&share.conversation);
     let (id, access) = match owner == context.owner() {
         true => (id.to_owned(), "owner"),
