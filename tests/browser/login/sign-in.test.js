@@ -62,6 +62,23 @@ describe("sign-in with a provider", { timeout: SUITE_TIMEOUT }, () => {
     await page.locator("input[name=login]").waitFor();
   });
 
+  it("says that the provider cannot be reached before anybody tries", async (t) => {
+    const { provider, open, restart } = await start(t);
+    provider.stop();
+    await restart();
+    const { page, assertAccessible, screenshot } = await open();
+    const note = page.getByText("Example Corp. cannot be reached now");
+    // The page may have been read before the server has noticed.
+    while (!(await note.count())) {
+      await page.reload();
+      await page.getByRole("link", { name: "Sign in with Example Corp." }).waitFor();
+    }
+    await assertAccessible("sign-in-unavailable");
+    await screenshot("sign-in-unavailable");
+    await page.getByRole("link", { name: "Sign in with Example Corp." }).click();
+    await page.getByText("The provider cannot be reached now. Try again in a while.").waitFor();
+  });
+
   it("explains a sign-in that was declined, and one that was begun elsewhere", async (t) => {
     const { server, open } = await start(t);
     const { page } = await open();

@@ -43,6 +43,8 @@ export async function startProvider(t, { tokenSeconds = 3600 } = {}) {
     refreshes: () => refreshes,
     /** Removes a person, whose tokens are not refreshed any more. */
     remove: (name) => delete people[name],
+    /** Responds with an error from now on. */
+    stop: () => (handle = (_, response) => response.writeHead(503).end()),
     serve(url) {
       const provider = new Provider(issuer, {
         clients: [
