@@ -14,7 +14,6 @@
 use std::error::Error;
 use std::io::Write as _;
 
-use futures::StreamExt as _;
 use toolwright::chat::{Chat, ChatEvent};
 use toolwright::testing::ScriptedModel;
 use toolwright::{Invoker, Progress, Registry, tool};

@@ -66,7 +66,7 @@ describe("the console", () => {
       await assertAccessible(`tools that were found, ${theme}`);
       await screenshot(`tool-search-${theme}`);
       await page.getByRole("link", { name: /Issue refund/ }).click();
-      await page.getByRole("combobox", { name: "Lowered for" }).selectOption("gemini");
+      await page.getByRole("combobox", { name: "As sent to" }).selectOption("gemini");
       await page.getByRole("group", { name: "Losses" }).waitFor();
       await assertAccessible(`a tool, ${theme}`);
       await screenshot(`tool-${theme}`);

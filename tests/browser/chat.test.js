@@ -110,11 +110,25 @@ describe("a chat with the demo model", () => {
   });
 
   it("opens a page at any address", async (t) => {
-    const headings = /What can I do for you|There is no (tool|such conversation)/;
+    const headings = /What can I do for you|There is no (tool|such conversation|such page)/;
     for (const address of ["/#/c/%E0%A4%A", "/#/tools/no-such-tool", "/#/nonsense/%", "/#"]) {
       const { page } = await openPage(t, server.url + address);
       await page.getByRole("heading", { level: 2, name: headings }).waitFor();
     }
+  });
+
+  it("says so if an address has no page", async (t) => {
+    const { page } = await openPage(t, `${server.url}/#/nonsense`);
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.getByRole("link", { name: "Start a conversation" }).click();
+    await page.getByRole("heading", { level: 2, name: /What can I do for you/ }).waitFor();
+  });
+
+  it("speaks of the model in words for people", async (t) => {
+    const { page } = await openPage(t, server.url);
+    await page.getByRole("heading", { level: 2, name: /What can I do for you/ }).waitFor();
+    const text = await page.locator("main").innerText();
+    assert.doesNotMatch(text, /chosen by|is set|--model/);
   });
 
   it("shows that an unknown conversation does not exist, and starts another", async (t) => {

@@ -110,7 +110,7 @@ describe("with the keyboard only, a person", () => {
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.press("?");
-    await page.getByRole("checkbox", { name: /Single keys/ }).press("Space");
+    await page.getByRole("checkbox", { name: /Use these shortcuts/ }).press("Space");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("t");

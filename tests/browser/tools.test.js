@@ -104,11 +104,11 @@ describe("the tools page", () => {
 
   it("shows the schema for each provider, and its losses", async (t) => {
     const { page, screenshot } = await openPage(t, `${server.url}/#/tools/issue_refund`);
-    await page.getByRole("combobox", { name: "Lowered for" }).selectOption("gemini");
+    await page.getByRole("combobox", { name: "As sent to" }).selectOption("gemini");
     const losses = page.getByRole("group", { name: "Losses" });
     await losses.getByRole("cell", { name: "/properties/reason" }).waitFor();
-    await page.getByText("What it is told").click();
-    await page.getByRole("group", { name: "Lowered schema" }).getByText('"propertyOrdering"').waitFor();
+    await page.getByText("The schema that it receives").click();
+    await page.getByRole("group", { name: "The schema that it receives" }).getByText('"propertyOrdering"').waitFor();
     await screenshot("lowering");
   });
 

@@ -81,7 +81,7 @@ describe("an answer that is being streamed", () => {
     await send("Third");
     await waiting.nth(1).waitFor();
     assert.equal(await texts(), "Second,Third");
-    await waiting.first().getByText("Queued until the turn before it ends").waitFor();
+    await waiting.first().getByText("Waiting: it is sent when the answer above is complete").waitFor();
     await assertAccessible("queued messages");
     await screenshot("queued");
     await page.reload();

@@ -27,9 +27,9 @@ fn faults_lose_and_repeat_nothing() {
     // Without a time, every fault occurs once.
     let is_ci = std::env::var_os("CI").is_some();
     let (conversations, seconds) = if is_ci { (60, 60) } else { (40, 0) };
-    let conversations = setting("TOOLWRIGHT_CLUSTER_CONVERSATIONS", conversations) as usize;
-    let duration = Duration::from_secs(setting("TOOLWRIGHT_CLUSTER_SECONDS", seconds));
-    let seed = setting("TOOLWRIGHT_CLUSTER_SEED", 7);
+    let conversations = setting("TEST_CLUSTER_CONVERSATIONS", conversations) as usize;
+    let duration = Duration::from_secs(setting("TEST_CLUSTER_SECONDS", seconds));
+    let seed = setting("TEST_CLUSTER_SEED", 7);
     if let Some(cluster) = Cluster::start(ClusterSettings::default()) {
         check_conversations(cluster, conversations, seed, |cluster, seed| {
             let mut driver = FaultDriver::new(seed);
@@ -42,7 +42,7 @@ fn faults_lose_and_repeat_nothing() {
 #[test]
 fn faults_lose_and_repeat_nothing_with_postgresql_as_the_bus() {
     let settings = ClusterSettings { bus: BusKind::Postgres, ..ClusterSettings::default() };
-    let seed = setting("TOOLWRIGHT_CLUSTER_SEED", 7);
+    let seed = setting("TEST_CLUSTER_SEED", 7);
     if let Some(cluster) = Cluster::start(settings) {
         check_conversations(cluster, 20, seed, |cluster, seed| {
             let mut driver = FaultDriver::new(seed);

@@ -4,9 +4,9 @@
 //! The nodes are `tests/test_programs/cluster.rs`, which `--test cluster` alone does not build:
 //! `cargo build --all-features --example test_programs && cargo test --all-features --test cluster`.
 //!
-//! `TOOLWRIGHT_CLUSTER_CONVERSATIONS`, `TOOLWRIGHT_CLUSTER_SECONDS` and `TOOLWRIGHT_CLUSTER_SEED` set the size, the time and the
-//! random numbers of the run with faults, and `TOOLWRIGHT_CLUSTER_RACES` the number of races;
-//! `TOOLWRIGHT_CLUSTER_OLD_NODE` names the program of an older build, for the upgrade (see `upgrade.rs`).
+//! `TEST_CLUSTER_CONVERSATIONS`, `TEST_CLUSTER_SECONDS` and `TEST_CLUSTER_SEED` set the size, the time and the
+//! random numbers of the run with faults, and `TEST_CLUSTER_RACES` the number of races;
+//! `TEST_CLUSTER_OLD_NODE` names the program of an older build, for the upgrade (see `upgrade.rs`).
 
 #![cfg(unix)]
 #![expect(

@@ -31,7 +31,7 @@ impl Arena {
     fn start() -> Option<Self> {
         let variables = vec![("CLUSTER_USERS", "1".to_owned())];
         let cluster = Cluster::start(ClusterSettings { variables, ..ClusterSettings::default() })?;
-        Some(Self { cluster, races: setting("TOOLWRIGHT_CLUSTER_RACES", 50) as usize })
+        Some(Self { cluster, races: setting("TEST_CLUSTER_RACES", 50) as usize })
     }
 
     /// Two different nodes, for the nth race.

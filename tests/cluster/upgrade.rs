@@ -7,7 +7,7 @@
 //! git worktree add ../before v0.1.0
 //! (cd ../before && cargo build --all-features --example test_programs)
 //! cargo build --all-features --example test_programs
-//! TOOLWRIGHT_CLUSTER_OLD_NODE=$PWD/../before/target/debug/examples/test_programs \
+//! TEST_CLUSTER_OLD_NODE=$PWD/../before/target/debug/examples/test_programs \
 //!     cargo test --test cluster upgrade -- --nocapture
 //! ```
 
@@ -22,7 +22,7 @@ fn an_upgrade_of_one_node_after_the_other_loses_and_repeats_nothing() {
     let Some(cluster) = Cluster::start(settings) else {
         return;
     };
-    let seed = setting("TOOLWRIGHT_CLUSTER_SEED", 7);
+    let seed = setting("TEST_CLUSTER_SEED", 7);
     check_conversations(cluster, 20, seed, |cluster, _| {
         cluster.use_program(Program::Test);
         for n in 0..cluster.nodes.len() {

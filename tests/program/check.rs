@@ -71,13 +71,10 @@ fn the_assistants_tools_lose_only_what_the_report_explains() {
         for (name, verdict) in dialects {
             assert_eq!(verdict["refused"], json!([]), "{name}");
             for loss in verdict["losses"].as_array().unwrap() {
-                // Dialects that cannot close an object, and those that cannot limit a number.
+                // Dialects that cannot close an object.
                 let known = match loss["keyword"].as_str().unwrap() {
                     "additionalProperties" => {
                         ["gemini-openapi", "ollama", "portable"].contains(&name.as_str())
-                    }
-                    "minimum" => {
-                        ["anthropic-strict", "ollama", "portable"].contains(&name.as_str())
                     }
                     "default" => loss["severity"] == "note",
                     _ => false,
@@ -85,6 +82,15 @@ fn the_assistants_tools_lose_only_what_the_report_explains() {
                 assert!(known, "{}, {name}: {loss}", tool["name"]);
             }
         }
+    }
+}
+
+#[test]
+fn the_assistants_tools_pass_where_lossy_is_denied() {
+    for arguments in [&["--deny", "lossy"][..], &["--deny", "lossy", "--for", "all"]] {
+        let (code, out) = linked(arguments);
+        assert_eq!(code, Some(0), "{out}");
+        assert!(out.contains(" 0 lossy, 0 impossible"), "{out}");
     }
 }
 

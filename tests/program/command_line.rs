@@ -338,6 +338,113 @@ fn an_unknown_setting_of_ours_is_an_error_with_its_line_and_the_nearest_name() {
 }
 
 #[test]
+fn a_misspelt_section_is_an_error_with_the_nearest_name() {
+    for (section, near) in [
+        ("qouta", "quota"),
+        ("sever", "server"),
+        ("servres", "server"),
+        ("Server", "server"),
+        ("tool.get_weather", "tools"),
+        ("model", "models"),
+        ("MPC", "MCP"),
+        ("mcp_1", "MCP_1"),
+        ("websearchtool", "WebSearchTool"),
+    ] {
+        for heading in [format!("[{section}]"), format!("[[{section}.x]]")] {
+            let folder = project("toolwright.toml", &format!("{heading}\nx = 1\n"));
+            let (code, _, err) = run_in(&folder, &["config", "show"]);
+            assert_eq!(code, Some(1), "{heading}: {err}");
+            assert!(err.contains(&format!("did you mean `{near}`?")), "{heading}: {err}");
+        }
+    }
+    // A list is not a section.
+    let folder = project("toolwright.toml", "[[quota]]\ncost_per_day = 1\n");
+    let (code, _, err) = run_in(&folder, &["config", "show"]);
+    assert!(code == Some(1) && err.contains("it is a section, in which there are"), "{err}");
+}
+
+#[test]
+fn a_variable_without_effect_is_an_error_with_the_nearest_name() {
+    let settings = "[login.corp]\nissuer = \"https://login.example\"\n\
+                    [map_tiles]\nzoom = 3\n[mcp.servers.wiki]\nurl = \"http://127.0.0.1:9\"\n";
+    let folder = project("toolwright.toml", settings);
+    let run_in = |folder: &tempfile::TempDir, variable: &str| {
+        let mut command = toolwright(&["tools", "show", "get_weather"]);
+        command.arg("--project-dir").arg(folder.path()).env(variable, "1");
+        output_parts(&command.output().unwrap())
+    };
+    let run_with = |variable: &str| run_in(&folder, variable);
+    for (variable, hint) in [
+        ("QUOTA_COST_PER_DAYS", "did you mean `TOOLWRIGHT_QUOTA_COST_PER_DAY`?"),
+        ("QUOTA_COST_PER_DAY_EACH", "did you mean `TOOLWRIGHT_QUOTA_COST_PER_DAY`?"),
+        ("QOUTA_COST_PER_DAY", "did you mean `TOOLWRIGHT_QUOTA_COST_PER_DAY`?"),
+        ("QOUTA_MESSAGES_PER_MIN", "did you mean `TOOLWRIGHT_QUOTA_MESSAGES_PER_MINUTE`?"),
+        ("SEVER_TOKEN", "did you mean `TOOLWRIGHT_SERVER_TOKEN`?"),
+        ("SERVER_TOKNE", "did you mean `TOOLWRIGHT_SERVER_TOKEN`?"),
+        ("server_token", "did you mean `TOOLWRIGHT_SERVER_TOKEN`?"),
+        ("MODLE", "did you mean `TOOLWRIGHT_MODEL`?"),
+        ("MODEL_NAME", "did you mean `TOOLWRIGHT_M"),
+        ("MODELS_OPENAI_KEYS", "did you mean `TOOLWRIGHT_MODELS_OPENAI_KEY`?"),
+        ("MCP_3_ULR", "did you mean `TOOLWRIGHT_MCP_3_URL`?"),
+        ("LOGIN_CORP_CLIENT_SECRTE", "did you mean `TOOLWRIGHT_LOGIN_CORP_CLIENT_SECRET`?"),
+        ("LOGIN_OTHER_CLIENT_SECRET", "in a section `[login.NAME]` that the settings file has"),
+        ("QUOTA_ROLES_STAFF_COST_PER_DAY", "in a section `[quota.roles.NAME]` that"),
+        ("MODELS_OPENAI_HEADERS_X_TEAM", "in a section `[models.openai.headers]` that"),
+        ("TOOLS_GET_WEATHER_TIMOUT", "did you mean `TOOLWRIGHT_TOOLS_GET_WEATHER_TIMEOUT`?"),
+        ("DEFAULTS_TIMOUT", "did you mean `TOOLWRIGHT_DEFAULTS_TIMEOUT`?"),
+    ] {
+        let variable = format!("TOOLWRIGHT_{variable}");
+        let (code, _, err) = run_with(&variable);
+        assert_eq!(code, Some(1), "{variable}: {err}");
+        assert!(err.contains(&format!("variable `{variable}`: ")), "{err}");
+        assert!(err.contains(hint), "{err}");
+    }
+    // Where no server is away, the names of all tools are known.
+    let without_servers = project("toolwright.toml", "");
+    for (variable, hint) in [
+        ("TOOLS_GET_WAETHER_PINNED", "there is no tool `get_waether`; did you mean `get_weather`?"),
+        ("BUNDLES_CLCOK_PINNED", "there is no bundle `clcok`"),
+    ] {
+        let (code, _, err) = run_in(&without_servers, &format!("TOOLWRIGHT_{variable}"));
+        assert_eq!(code, Some(1), "{variable}: {err}");
+        assert!(err.contains(hint), "{err}");
+    }
+    for variable in [
+        "QUOTA_COST_PER_DAY",
+        "MCP_3_NAME",
+        "MCP_3_URL",
+        "MCP_SEARCH",
+        "LOGIN_CORP_CLIENT_SECRET",
+        "MCP_SERVERS_WIKI_AUTHORIZATION",
+        "MODELS_LLAMA_CPP_KEY",
+        "TOOLS_GET_WEATHER_PINNED",
+        "TOOLS_SEARCH_MAX_TOOLS",
+        "DEFAULTS_PINNED",
+        "MAP_TILES_KEY",
+        "SHOP_STOCK",
+        "FORBID_LIVE",
+    ] {
+        let (code, _, err) = run_with(&format!("TOOLWRIGHT_{variable}"));
+        assert!(!err.contains("no such setting"), "{variable}: {err}");
+        assert!(code == Some(0) || variable == "MCP_3_NAME", "{variable}: {err}");
+    }
+}
+
+#[test]
+fn the_variables_that_kubernetes_sets_for_a_service_are_no_settings() {
+    let mut command = toolwright(&["tools", "show", "get_weather"]);
+    for service in ["TOOLWRIGHT", "TOOLWRIGHT_SERVER", "TOOLWRIGHT_MCP"] {
+        for name in
+            ["SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_8787_TCP_ADDR"]
+        {
+            command.env(format!("{service}_{name}"), "1");
+        }
+    }
+    let (code, _, err) = output_parts(&command.output().unwrap());
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn a_section_that_tools_read_may_hold_anything() {
     let settings = "[mail]\nhots = \"localhost\"\n[mail.models]\nbase_uri = 1\n\
                     [[rules]]\nname = \"first\"\n";

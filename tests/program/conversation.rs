@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use test_support::aimock::Aimock;
 use toolwright::chat::{

@@ -32,6 +32,7 @@ mod reference;
 mod request_types;
 mod scaffold;
 mod sdk_types;
+mod secrets;
 #[cfg(unix)]
 mod serve;
 mod stdio_server;

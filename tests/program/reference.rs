@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use toolwright::chat::{ChatError, ModelError, ModelErrorKind};
+use toolwright::server::error_kind;
 
 const COMMANDS_PAGE: &str = "docs/reference/commands.md";
 const COMMANDS_HEADING: &str = "# Commands
@@ -27,7 +29,7 @@ const SECTIONS: [(&str, &str); 19] = [
 /// A key that no section has, and that resembles none: the error lists those that there are.
 const UNKNOWN_KEY: &str = "zzzzzzzz";
 
-fn read(page: &str) -> String {
+pub(crate) fn read(page: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).expect(page)
 }
 
@@ -107,6 +109,47 @@ fn the_page_of_settings_has_every_key() {
     assert!(missing.is_empty(), "docs/reference/settings.md lacks {missing:?}");
 }
 
+/// The keys in the first column of the page, with a name for each that is the user's.
+pub(crate) fn keys_of_page(page: &str) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for row in page.lines().filter(|line| line.starts_with("| `")) {
+        let first = row.split(" | ").next().unwrap_or_default();
+        let names = first.split('`').skip(1).step_by(2).filter(|name| !name.contains('…'));
+        let mut section = String::new();
+        for name in names {
+            let name = name.replace("NAME", "a").replace("ROLE", "a");
+            let key = match (name.strip_prefix('.'), name.split_once('.')) {
+                (Some(name), _) => format!("{section}.{name}"),
+                (None, None) if !["model", "system", "store", "prices"].contains(&&*name) => {
+                    format!("tools.get_weather.{name}")
+                }
+                _ => name,
+            };
+            section =
+                key.rsplit_once('.').map_or_else(String::new, |(section, _)| section.to_owned());
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+#[test]
+fn every_key_of_the_page_of_settings_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("toolwright.toml");
+    let keys = keys_of_page(&read("docs/reference/settings.md"));
+    assert!(keys.len() > 80, "{keys:?}");
+    for key in keys {
+        let key = key.replace("VENDOR", "openai");
+        let below = ["headers", "env", "roles", "grants"].iter().any(|it| key.ends_with(it));
+        fs::write(&file, format!("{key}{} = 1\n", if below { ".a.cost_per_day" } else { "" }))
+            .unwrap();
+        let config = file.to_str().unwrap();
+        let printed = printed(&["--config", config, "tools", "show", "get_weather"]);
+        assert!(!printed.contains("no such setting"), "{key}: {printed}");
+    }
+}
+
 #[test]
 fn the_columns_of_the_page_of_settings_belong_to_its_keys() {
     let (page, commands) = (read("docs/reference/settings.md"), read(COMMANDS_PAGE));
@@ -126,6 +169,27 @@ fn the_columns_of_the_page_of_settings_belong_to_its_keys() {
         }
     }
     assert!(checked > 10, "{checked} variables and flags");
+}
+
+#[test]
+fn every_kind_of_error_of_a_model_has_a_place_on_the_page_of_errors() {
+    let page = read("docs/reference/errors.md");
+    for kind in [
+        ModelErrorKind::Auth,
+        ModelErrorKind::RateLimit,
+        ModelErrorKind::Quota,
+        ModelErrorKind::Overloaded,
+        ModelErrorKind::BadRequest,
+        ModelErrorKind::ContextTooLong,
+        ModelErrorKind::ContentFilter,
+        ModelErrorKind::Network,
+        ModelErrorKind::Timeout,
+        ModelErrorKind::Protocol,
+        ModelErrorKind::Forbidden,
+    ] {
+        let name = error_kind(&ChatError::Model(ModelError::new(kind, "")));
+        assert!(page.contains(&format!("<a id=\"{name}\"></a>")), "{name}");
+    }
 }
 
 #[test]

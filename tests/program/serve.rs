@@ -99,6 +99,20 @@ fn the_first_line_has_the_url_and_the_model() {
 }
 
 #[test]
+fn settings_that_only_tools_can_read_are_listed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("toolwright.toml");
+    std::fs::write(&file, "[mail]\nhost = \"a\"\nport = 1\n[quota]\ncost_per_day = 1\n").unwrap();
+    let mut server = serve(&["serve", "--port", "0", "--config", file.to_str().unwrap()]);
+    assert!(server.line.starts_with("http://"), "{}", server.line);
+    let mut note = String::new();
+    server.err.read_line(&mut note).unwrap();
+    assert_eq!(note, "note: settings that only tools can read: [mail]\n");
+    assert!(server.send_request("GET", "/readyz", "").ends_with("ready\n"));
+    assert_eq!(server.stop().1, "");
+}
+
+#[test]
 fn a_question_is_answered_by_the_sample_assistant() {
     let server = serve(&["serve", "--addr", "127.0.0.1:0", "--log", "info"]);
     let asked = r#"{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"Convert 100 C to Fahrenheit"}]}]}"#;
@@ -159,6 +173,27 @@ fn a_port_alone_is_one_of_this_machine() {
 }
 
 #[test]
+fn a_host_that_is_not_answered_for_is_told_the_flag() {
+    let server = serve(&["serve", "--port", "0"]);
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    let request = "GET /api/info HTTP/1.1\r\nhost: tools.example\r\nconnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("`--host`"), "{answer}");
+}
+
+#[test]
+fn a_port_in_use_is_named_with_the_flag_for_another() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = taken.local_addr().unwrap();
+    let server = serve(&["serve", "--addr", &addr.to_string()]);
+    let advice = "another program has this port: choose one with --port";
+    assert!(server.line.contains(&addr.to_string()), "{}", server.line);
+    assert!(server.line.contains(advice), "{}", server.line);
+}
+
+#[test]
 fn an_address_that_is_none_is_refused_with_what_to_write() {
     for (address, stderr) in [
         ("127.0.0.1", "127.0.0.1:8787"),
@@ -212,7 +247,11 @@ fn an_address_that_others_reach_needs_a_token() {
     assert_eq!(code, Some(2), "{stderr}");
     assert!(stderr.contains("pass --token"), "{stderr}");
     let (code, stderr) = refused(&["serve", "--addr", "127.0.0.1:0", "--token", "short"]);
-    assert_eq!(code, Some(1), "{stderr}");
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("the token from --token has 5 letters: take one of at least 16"),
+        "{stderr}"
+    );
     let server = serve(&["serve", "--addr", "127.0.0.1:0", "--token", "a-token-of-some-length"]);
     assert!(server.send_request("GET", "/api/info", "").starts_with("HTTP/1.1 401"));
 }

@@ -21,9 +21,9 @@ const CHAOS: [LongForm; 4] = [
         ROOT_PACKAGE,
         "cluster",
         &[
-            ("TOOLWRIGHT_CLUSTER_CONVERSATIONS", "500"),
-            ("TOOLWRIGHT_CLUSTER_SECONDS", "600"),
-            ("TOOLWRIGHT_CLUSTER_RACES", "1000"),
+            ("TEST_CLUSTER_CONVERSATIONS", "500"),
+            ("TEST_CLUSTER_SECONDS", "600"),
+            ("TEST_CLUSTER_RACES", "1000"),
         ],
     ),
 ];

@@ -255,6 +255,9 @@ impl App {
         for warning in &project.warnings {
             tracing::warn!("{warning}");
         }
+        if !project.settings_of_tools.is_empty() {
+            tracing::info!(settings = ?project.settings_of_tools, "settings that only tools can read");
+        }
         let accept_command = format!("{} mcp accept", info.name);
         let login_command = format!("{} mcp login", info.name);
         let options = AttachOptions { accept_command, login_command, ..AttachOptions::default() };

@@ -35,6 +35,8 @@ pub(crate) struct Project {
     project_dir: Option<PathBuf>,
     /// What the settings warn of, such as a variable with an empty value.
     pub warnings: Vec<String>,
+    /// The sections of the file and the variables that only tools can read.
+    pub settings_of_tools: Vec<String>,
     data_folder: String,
 }
 
@@ -61,8 +63,9 @@ impl Project {
             config_sources = config_sources.flag(key, value, flag);
         }
         let loaded = Config::load(config_sources)?;
-        known_keys::reject_unknown_keys(&loaded.config)?;
+        let settings_of_tools = known_keys::reject_unknown(&loaded.config)?;
         Ok(Self {
+            settings_of_tools,
             config: loaded.config,
             project_dir,
             warnings: loaded.warnings.iter().map(ToString::to_string).collect(),

@@ -24,6 +24,8 @@ pub struct RunningApp {
     pub(crate) servers: RemoteServers,
     pub(crate) selected: SelectedModel,
     pub(crate) bus: Option<Arc<dyn Bus>>,
+    /// The sections of the file and the variables that only tools can read.
+    pub(crate) settings_of_tools: Vec<String>,
 }
 
 impl RunningApp {

@@ -9,7 +9,7 @@ use toolwright_chat::{
     Chat, ChatBuilder, HostedTool, Model, Prices, Store, ToolSearch, TurnLimits,
 };
 use toolwright_core::{
-    Config, Invoker, InvokerBuilder, MemorySharedState, Registry, Secret, SharedState,
+    Config, Invoker, InvokerBuilder, MemorySharedState, Origin, Registry, Secret, SharedState,
 };
 use toolwright_search::ToolEmbeddings;
 use toolwright_server::{Branding, Endpoint, Mount, QuotaSettings, ServerBuilder};
@@ -26,6 +26,9 @@ use crate::project::model_selection::{self, SelectedModel};
 use crate::project::{Project, ProjectSources, tool_embeddings};
 use crate::remote_servers::RemoteServers;
 use crate::running_app::RunningApp;
+
+/// The least that the authenticator accepts.
+const MIN_TOKEN_CHARS: usize = 16;
 
 /// Everything that a program sets beside its tools.
 #[derive(Default)]
@@ -224,7 +227,18 @@ impl AppSetup {
             builder = builder.register_node();
         }
         let server = self.build_server(builder, config, &selected)?;
-        Ok(RunningApp { info, registry, invoker, chat, server, servers, selected, bus })
+        let settings_of_tools = project.settings_of_tools.clone();
+        Ok(RunningApp {
+            info,
+            registry,
+            invoker,
+            chat,
+            server,
+            servers,
+            selected,
+            bus,
+            settings_of_tools,
+        })
     }
 
     /// Returns what all chats share: limits, prices, leases, hosted tools, and the program's changes.
@@ -263,8 +277,8 @@ impl AppSetup {
             .quota(QuotaSettings::from_config(config)?)
             .mcp_tool_search(config.get_or("mcp.search", false)?)
             .limits(|limits| limits.max_conversation_age = keep);
-        if let Some(token) = config.get_optional::<String>("server.token")? {
-            builder = builder.token(Secret::new(token));
+        if let Some(token) = server_token(config)? {
+            builder = builder.token(token);
         }
         let oauth = ResourceServer::from_config(config);
         if let Some(oauth) = oauth.map_err(|error| AppError::from_error(&error))? {
@@ -282,6 +296,23 @@ impl AppSetup {
         }
         Ok(builder.build()?)
     }
+}
+
+/// Reads the token of clients, which must be hard to guess.
+fn server_token(config: &Config) -> Result<Option<Secret>, AppError> {
+    let token = config.secret("server.token")?;
+    let length = token.as_ref().map(|token| token.expose().trim().chars().count());
+    let Some(length) = length.filter(|length| *length < MIN_TOKEN_CHARS) else {
+        return Ok(token);
+    };
+    let origin = config.origin("server.token").unwrap_or(&Origin::Default);
+    let message = format!(
+        "the token from {origin} has {length} letters: take one of at least {MIN_TOKEN_CHARS} that nobody can guess"
+    );
+    Err(match origin {
+        Origin::Flag { .. } => AppError::usage(message),
+        _ => AppError::new(message),
+    })
 }
 
 /// Reads how people sign in, what scopes grant, the address of the server and the proxies in front of it.

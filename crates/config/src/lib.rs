@@ -19,6 +19,7 @@ mod file;
 mod hosted_tools;
 mod origin;
 mod secret;
+mod secret_key;
 mod sources;
 mod value;
 
@@ -158,6 +159,23 @@ impl Settings {
         }
     }
 
+    /// Returns the environment variable that sets a key.
+    pub fn variable_name(&self, key: &str) -> String {
+        env_var_name(&self.full_key(key))
+    }
+
+    /// Returns the environment variables that may be settings below a key, in order; for the empty key all of them.
+    pub fn variables_under(&self, key: &str) -> Vec<&str> {
+        let prefix = match self.full_key(key).as_str() {
+            "" => ENV_PREFIX.to_owned(),
+            key => env_var_name(key) + "_",
+        };
+        let names = self.table.variables.keys().map(String::as_str);
+        let mut names: Vec<&str> = names.filter(|name| name.starts_with(&prefix)).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// Returns the origin of a setting, if it is set.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         let setting = self.table.get(&self.full_key(key))?;
@@ -189,10 +207,8 @@ impl Settings {
 
     /// Returns true if a key below this one is set, or a variable of the environment that may be the one of such a key.
     pub fn has_any_under(&self, key: &str) -> bool {
-        let key = self.full_key(key);
-        let prefix = format!("{}_", env_var_name(&key));
-        self.table.iter_under(&key).next().is_some()
-            || self.table.variables.keys().any(|variable| variable.starts_with(&prefix))
+        !self.variables_under(key).is_empty()
+            || self.table.iter_under(&self.full_key(key)).next().is_some()
     }
 
     /// Rejects keys below `key` that do not start with one of the `known` names: a misspelt setting has no effect.
@@ -250,7 +266,7 @@ impl Settings {
 
     /// Returns every setting with secrets masked, in the order of the keys.
     ///
-    /// A value that looks secret by its name or its form is `***`. A variable without a key in the defaults, the file
+    /// The value of a key that names a secret is `***`, and so is what looks like one inside any other value. A variable without a key in the defaults, the file
     /// or the flags is listed under a key that reads it: its name in lower case, with `.` for every `_`.
     pub fn entries(&self) -> Vec<DisplayedSetting> {
         display::displayed_settings(&self.table, &self.section)

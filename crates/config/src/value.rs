@@ -1,9 +1,10 @@
 //! [`Setting`]: a value and its origin.
 
-use toolwright_schema::{looks_secret_name, looks_secret_value, redact};
+use toolwright_schema::{looks_secret_value, redact};
 
 use super::origin::Origin;
 use super::secret::Secret;
+use super::secret_key::is_secret_key;
 
 /// Replaces secrets.
 const MASK: &str = "***";
@@ -44,15 +45,20 @@ impl SettingValue {
         matches!(self, Self::UntypedText(text) | Self::Text(text) if text.expose().trim().is_empty())
     }
 
-    /// Returns the value as text without secrets; a secret is recognised by its name or its form.
-    pub(super) fn to_redacted_text(&self, name: &str) -> String {
-        if looks_secret_name(name) {
+    /// Returns the value as text without secrets: nothing of it if the key names one, else without what looks like one.
+    pub(super) fn to_redacted_text(&self, key: &str) -> String {
+        if is_secret_key(key) {
             return MASK.to_owned();
         }
         match self {
             Self::UntypedText(text) | Self::Text(text) => mask_secrets(text.expose()),
             other => other.to_toml(),
         }
+    }
+
+    /// Returns true for a flag such as `--api-key`, whose value is the next item of a list of arguments.
+    fn is_secret_flag(&self) -> bool {
+        matches!(self, Self::Text(text) if text.expose().starts_with('-') && is_secret_key(text.expose()))
     }
 
     /// Returns the value in TOML syntax, without secrets.
@@ -65,8 +71,12 @@ impl SettingValue {
             Self::Integer(number) => number.to_string(),
             Self::Float(number) => format!("{number:?}"),
             Self::List(items) => {
-                let items: Vec<_> = items.iter().map(Self::to_toml).collect();
-                format!("[{}]", items.join(", "))
+                let before = std::iter::once(None).chain(items.iter().map(Some));
+                let items = items.iter().zip(before).map(|(item, before)| match before {
+                    Some(before) if before.is_secret_flag() => format!("{MASK:?}"),
+                    _ => item.to_toml(),
+                });
+                format!("[{}]", items.collect::<Vec<_>>().join(", "))
             }
             Self::Table(entries) => {
                 let entries: Vec<_> = entries.iter().map(entry_to_toml).collect();
@@ -77,7 +87,7 @@ impl SettingValue {
 }
 
 fn entry_to_toml((name, value): &(String, SettingValue)) -> String {
-    if looks_secret_name(name) {
+    if is_secret_key(name) {
         return format!("{name} = {MASK:?}");
     }
     format!("{name} = {}", value.to_toml())

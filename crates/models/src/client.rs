@@ -2,6 +2,7 @@
 
 mod body_decoder;
 mod embeddings;
+mod error_context;
 mod model_list;
 mod redact_body;
 mod response_stream;
@@ -23,6 +24,7 @@ use toolwright_core::wire::{CandidateTool, ToolPlan, ToolPlanner};
 use url::Url;
 
 pub(crate) use self::embeddings::{EmbeddingShape, RemoteEmbedder};
+pub(crate) use self::error_context::{with_vendor, without_sent_secrets};
 pub(crate) use self::model_list::list_ollama_models;
 use self::response_stream::ResponseStream;
 use crate::protocol::Protocol;

@@ -194,7 +194,7 @@ async fn default_model_name(
         return Ok(name);
     }
     let installed = match vendor.name {
-        "ollama" => installed_models(vendor, config).await.unwrap_or_default(),
+        "ollama" => installed_models(vendor, config).await?,
         _ => Vec::new(),
     };
     installed.into_iter().next().ok_or_else(|| {
@@ -266,14 +266,20 @@ async fn running_ollama(config: &Config) -> Option<(String, Vec<String>)> {
     let vendor = Vendor::by_name("ollama").ok()?;
     let url = vendor.resolve_base_url(config).ok()?;
     let address = format!("{}:{}", url.host_str()?, url.port_or_known_default()?);
-    Some((address, installed_models(vendor, config).await?))
+    Some((address, installed_models(vendor, config).await.ok()?))
 }
 
-/// Returns the models of an Ollama server, the last changed first; `None` without a response.
-async fn installed_models(vendor: &'static Vendor, config: &Config) -> Option<Vec<String>> {
+/// Returns the models of an Ollama server, the last changed first.
+async fn installed_models(
+    vendor: &'static Vendor,
+    config: &Config,
+) -> Result<Vec<String>, ModelError> {
     let transport = HttpTransport::new().connect_timeout(OLLAMA_CONNECT_TIMEOUT);
     let list = vendor.list_models(config, &transport);
-    tokio::time::timeout(4 * OLLAMA_CONNECT_TIMEOUT, list).await.ok()?.ok()
+    tokio::time::timeout(4 * OLLAMA_CONNECT_TIMEOUT, list).await.unwrap_or_else(|_| {
+        let message = format!("{} did not list its models in time", vendor.name);
+        Err(ModelError::new(ModelErrorKind::Timeout, message))
+    })
 }
 
 fn demo_model() -> Option<Arc<dyn Model>> {

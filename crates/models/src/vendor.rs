@@ -12,7 +12,7 @@ use toolwright_core::Config;
 use toolwright_core::schema::{Dialect, did_you_mean};
 use url::Url;
 
-use crate::client::{EmbeddingShape, list_ollama_models};
+use crate::client::{EmbeddingShape, list_ollama_models, with_vendor};
 use crate::protocol::openai_chat::Quirks;
 use crate::protocol::{Protocol, anthropic, gemini, ollama, openai_chat, openai_responses};
 use crate::transport::Transport;
@@ -35,6 +35,8 @@ pub struct Vendor {
     pub api_key_variable: &'static str,
     /// Whether building a model without an API key is an error.
     pub requires_api_key: bool,
+    /// The command that starts the vendor's server on this machine, if it is a program.
+    pub start_command: Option<&'static str>,
     /// The header for the API key; in `authorization` it is a bearer token.
     api_key_header: &'static str,
     protocol: ProtocolKind,
@@ -63,6 +65,7 @@ const fn vendor(
         base_url_variable: None,
         api_key_variable,
         requires_api_key: true,
+        start_command: None,
         api_key_header: "authorization",
         protocol,
     }
@@ -84,9 +87,15 @@ const AZURE: Vendor = Vendor {
 };
 
 /// A server on this machine that imitates OpenAI's API.
-const fn local(name: &'static str, url: &'static str, api_key_variable: &'static str) -> Vendor {
+const fn local(
+    name: &'static str,
+    url: &'static str,
+    api_key_variable: &'static str,
+    start_command: &'static str,
+) -> Vendor {
     Vendor {
         requires_api_key: false,
+        start_command: Some(start_command),
         ..vendor(name, url, api_key_variable, OpenAiChat(Quirks::COMPATIBLE))
     }
 }
@@ -134,6 +143,7 @@ vendors! {
     ollama => Vendor {
         base_url_variable: Some("OLLAMA_HOST"),
         requires_api_key: false,
+        start_command: Some("ollama serve"),
         ..vendor("ollama", "http://127.0.0.1:11434", "OLLAMA_API_KEY", Ollama)
     };
     /// Starts building a model of Azure OpenAI, called over the Responses API; its name is that of the deployment.
@@ -169,11 +179,11 @@ vendors! {
         )
     };
     /// Starts building a model that vLLM serves, by default on this machine.
-    vllm => local("vllm", "http://127.0.0.1:8000/v1", "VLLM_API_KEY");
+    vllm => local("vllm", "http://127.0.0.1:8000/v1", "VLLM_API_KEY", "vllm serve MODEL");
     /// Starts building a model that llama.cpp serves, by default on this machine.
-    llama_cpp => local("llama.cpp", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY");
+    llama_cpp => local("llama.cpp", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY", "llama-server -m FILE");
     /// Starts building a model that LM Studio serves, by default on this machine.
-    lm_studio => local("lm-studio", "http://127.0.0.1:1234/v1", "LM_API_TOKEN");
+    lm_studio => local("lm-studio", "http://127.0.0.1:1234/v1", "LM_API_TOKEN", "lms server start");
 }
 
 impl Vendor {
@@ -229,7 +239,8 @@ impl Vendor {
             return Err(ModelError::new(ModelErrorKind::BadRequest, message));
         };
         let (base_url, headers) = self.model("").config(config).resolve_endpoint()?;
-        list_ollama_models(transport, &base_url, headers).await
+        let models = list_ollama_models(transport, &base_url, headers).await;
+        models.map_err(|error| with_vendor(error, self.name, &base_url, false))
     }
 
     /// Returns a builder for one of its models.

@@ -44,10 +44,10 @@ fn unused_address() -> String {
 
 #[test]
 fn a_dead_server_costs_a_warning_and_its_own_tools() {
+    let url = unused_address();
     let settings = format!(
-        "[mcp.servers.dead]\nurl = {:?}\n[mcp.servers.gone]\ncommand = \"no-such-program\"\n\
-         [tools.dead_thing]\napproval = \"never\"\n[bundles.dead]\ntimeout = \"5s\"\n",
-        unused_address()
+        "[mcp.servers.dead]\nurl = {url:?}\n[mcp.servers.gone]\ncommand = \"no-such-program\"\n\
+         [tools.dead_thing]\napproval = \"never\"\n[bundles.dead]\ntimeout = \"5s\"\n"
     );
     let project = TestProject::with(&settings);
     for command in [
@@ -58,7 +58,7 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
         let output = project.run(command);
         assert_eq!(output.code, Some(0), "{output:?}");
         for warning in [
-            "warning: server `dead` cannot be attached",
+            &*format!("warning: server `dead` cannot be attached: {url}"),
             "warning: server `gone`: cannot start `no-such-program`",
         ] {
             assert_eq!(output.err.matches(warning).count(), 1, "{output:?}");
@@ -85,7 +85,8 @@ fn a_server_that_never_answers_is_waited_for_so_long_and_no_longer() {
     let settings = format!("[mcp.servers.slow]\nurl = {url:?}\nconnect_s = 1\n");
     let output = TestProject::with(&settings).run(&["tools", "list"]);
     assert_eq!(output.code, Some(0), "{output:?}");
-    assert!(output.err.contains("server `slow` did not answer within 1 s"), "{output:?}");
+    let error = format!("server `slow` did not answer within 1 s at {url}");
+    assert!(output.err.contains(&error), "{output:?}");
 }
 
 #[test]

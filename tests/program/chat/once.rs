@@ -77,7 +77,9 @@ fn a_model_error_exits_with_1_and_gives_advice() {
     let text = CommandOutput::from(home.ask(&refusal(), &["--once", "Hi"]).output().unwrap());
     assert_eq!((text.code, text.out.as_str()), (Some(1), ""));
     assert!(text.err.contains("wrong key"), "{text:?}");
+    assert!(text.err.contains("error: openai-chat: "), "{text:?}");
     assert!(text.err.contains("check the key"), "{text:?}");
+    assert!(text.err.contains("docs/reference/errors.md#auth"), "{text:?}");
     let mut json = home.ask(&refusal(), &["--once", "Hi", "--json"]);
     let json = CommandOutput::from(json.output().unwrap());
     assert_eq!(json.code, Some(1));

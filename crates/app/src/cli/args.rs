@@ -217,8 +217,12 @@ impl Default for Command {
 
 #[derive(Subcommand)]
 pub(crate) enum McpCommand {
-    /// List the servers that the settings name, and their tools
-    List,
+    /// List the servers that the settings name, their tools and their prompts
+    List {
+        /// Print every note about a server, not only how many there are
+        #[arg(long)]
+        verbose: bool,
+    },
     /// Accept a changed tool, prompt or authorization server
     Accept {
         /// The name of the tool or prompt, or of the server, as `mcp list` shows it
@@ -263,8 +267,9 @@ pub(crate) enum ConfigCommand {
 Settings come from, later ones first: flags; variables (TOOLWRIGHT_ and the key in upper case, with _
 for each dot); toolwright.toml, else toolwright.properties; defaults.
 
-Ours are model, system, store and the sections models, server, cluster, journal, mcp, prices, tools, bundles, defaults, WebSearchTool and
-MCP: a key there that is unknown is an error. Every other section is for tools to read.")]
+Ours are model, system, store and the sections bundles, cluster, console, credentials, defaults, journal, login, mcp, models, prices,
+quota, scopes, server, tools, turn, WebSearchTool, MCP and MCP_1, MCP_2…: what is unknown there is an error, and so is a section or variable that
+nearly has one of these names. Every other section is for tools to read.")]
     Show,
 }
 

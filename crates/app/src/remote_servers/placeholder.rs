@@ -27,13 +27,14 @@ pub(super) fn placeholders(
         made.extend(tool);
     };
     let may_be_missing = |name: &String| absent.is_none_or(|absent| absent.contains(name));
-    for name in configured_names(config, "tools").iter().filter(|name| may_be_missing(name)) {
+    let names = |group| configured_names(config, group, absent.unwrap_or_default());
+    for name in names("tools").iter().filter(|name| may_be_missing(name)) {
         if registry.get(name).is_none() {
             add(name, "away");
         }
     }
     let bundles = registry.bundles();
-    let configured = configured_names(config, "bundles").into_iter();
+    let configured = names("bundles").into_iter();
     let unknown = configured.filter(|name| !bundles.iter().any(|bundle| **bundle == **name));
     for (number, bundle) in unknown.filter(may_be_missing).enumerate() {
         add(&format!("stand_in_{number}"), &bundle);
@@ -41,12 +42,23 @@ pub(super) fn placeholders(
     made
 }
 
-/// The names of `[GROUP.NAME]`.
-fn configured_names(config: &Config, group: &str) -> BTreeSet<String> {
+/// The names of `[GROUP.NAME]`, and those that a variable of the environment may have: one of `absent`, or its beginning.
+fn configured_names(config: &Config, group: &str, absent: &[String]) -> BTreeSet<String> {
     let keys = config.keys_under(group).into_iter();
     let names = keys.filter_map(|key| {
         let rest = key.strip_prefix(group)?.strip_prefix('.')?;
         Some(rest.rsplit_once('.')?.0.to_owned())
     });
-    names.collect()
+    let mut names: BTreeSet<String> = names.collect();
+    let prefix = config.variable_name(group) + "_";
+    for variable in config.variables_under(group) {
+        let rest = variable.strip_prefix(&prefix).unwrap_or_default();
+        let ends = rest.match_indices('_').filter_map(|(end, _)| rest.get(..end));
+        names.extend(ends.map(str::to_lowercase));
+        let is_of = |name: &&String| {
+            variable.starts_with(&(config.variable_name(&format!("{group}.{name}")) + "_"))
+        };
+        names.extend(absent.iter().filter(is_of).cloned());
+    }
+    names
 }

@@ -193,7 +193,7 @@ async fn missing_state_is_named_when_the_app_starts() {
          `Invoker::builder`, or `.state_with(…)` on `app!()` with an async function that opens it"
     );
     let error = app().state_with(Shop::fail).start().await.err().unwrap().to_string();
-    assert_eq!(error, "the state `main::Shop` cannot be opened: the door is locked");
+    assert_eq!(error, "the state `main::app::Shop` cannot be opened: the door is locked");
 }
 
 #[tokio::test]

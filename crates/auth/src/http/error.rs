@@ -7,7 +7,7 @@ use toolwright_core::{ConfigError, InvokerError};
 #[non_exhaustive]
 pub enum AuthBuildError {
     /// A token can be guessed.
-    #[error("a token is blank: give one of at least 16 letters, or none")]
+    #[error("a token is too short: give one of at least 16 letters, or none")]
     TokenTooShort,
     /// A caller has the name that all users of a shared token have.
     #[error(

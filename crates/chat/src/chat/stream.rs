@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures::future::BoxFuture;
-use futures::stream::{Stream, StreamExt as _};
+use futures::stream::{Stream, StreamExt};
 
 use crate::chat::event::ChatEvent;
 use crate::chat::response::Response;
@@ -77,6 +77,39 @@ fn lock(queue: &Mutex<EventQueue>) -> MutexGuard<'_, EventQueue> {
 }
 
 impl ChatStream {
+    /// Returns the next event; `None` at the end.
+    ///
+    /// The same as `StreamExt::next` of the crate `futures`, for programs without it.
+    ///
+    /// # Errors
+    ///
+    /// As [`TurnRequest::call`]; after an error the stream is at its end.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future loses no event.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use toolwright::chat::{Chat, ChatEvent};
+    /// use toolwright::testing::ScriptedModel;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+    /// let chat = Chat::discover(ScriptedModel::new().replies("Hello there."))?;
+    /// let mut events = chat.message().user("Hi!").stream();
+    /// while let Some(event) = events.next().await {
+    ///     if let ChatEvent::Text { delta } = event? {
+    ///         print!("{delta}");
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn next(&mut self) -> Option<Result<ChatEvent, ChatError>> {
+        StreamExt::next(self).await
+    }
+
     /// Returns the next piece of the answer's text, and skips all other events; `None` at the end.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::{FutureExt as _, StreamExt as _};
+use futures::FutureExt as _;
 use serde_json::Value;
 use tokio::task::yield_now;
 use toolwright::chat::{

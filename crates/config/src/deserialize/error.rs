@@ -4,11 +4,12 @@ use std::error::Error;
 use std::fmt;
 
 use serde::de::{self, Expected, Unexpected};
-use toolwright_schema::{looks_secret_name, looks_secret_value, redact};
+use toolwright_schema::{looks_secret_value, redact};
 
 use super::KeyDeserializer;
 use crate::error::ConfigError;
 use crate::secret;
+use crate::secret_key::is_secret_key;
 use crate::value::SettingValue;
 
 /// The maximum number of characters of a value in an error.
@@ -37,7 +38,7 @@ impl DeserializeError {
     pub(super) fn into_config_error(self, location: &KeyDeserializer<'_>) -> ConfigError {
         let setting = location.setting();
         let key = &location.key;
-        let is_secret = looks_secret_name(key)
+        let is_secret = is_secret_key(key)
             || matches!(setting.map(|setting| &setting.value),
                 Some(SettingValue::UntypedText(text) | SettingValue::Text(text)) if looks_secret_value(text.expose()));
         let problem = match self {

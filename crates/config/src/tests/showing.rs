@@ -50,15 +50,25 @@ plain = 'sk-hunter2hunter2'
 store = 'postgres://ada:hunter2@db/x'
 text = 'uses password=hunter2 there'
 relay = [{ host = 'h', password = 'hunter2' }, 'sk-hunter2hunter2']
+models.mistral.key = 'hunter2'
+models.vllm.headers.X-Team = 'hunter2'
+mcp.servers.a.args = ['--root', '/srv', '--api-key', 'hunter2', '--token=hunter2']
+mcp.servers.a.url = 'https://a.example/mcp?key=hunter2&team=blue'
+credentials.key_file = '/etc/credentials.key'
 ";
 
 #[test]
-fn what_looks_secret_by_name_or_shape_is_masked() {
+fn what_is_secret_by_its_key_or_inside_of_its_value_is_masked() {
     assert_eq!(
         shown(&toml(SECRETS)),
         [
             "MCP.authorization = *** (toolwright.toml:2)",
             "api_key = *** (toolwright.toml:3)",
+            "credentials.key_file = /etc/credentials.key (toolwright.toml:14)",
+            r#"mcp.servers.a.args = ["--root", "/srv", "--api-key", "***", "--token=***"] (toolwright.toml:12)"#,
+            "mcp.servers.a.url = https://a.example/mcp?key=***&team=blue (toolwright.toml:13)",
+            "models.mistral.key = *** (toolwright.toml:10)",
+            "models.vllm.headers.X-Team = *** (toolwright.toml:11)",
             "pin.password = *** (toolwright.toml:4)",
             "plain = *** (toolwright.toml:6)",
             r#"relay = [{ host = "h", password = "***" }, "***"] (toolwright.toml:9)"#,
@@ -73,7 +83,7 @@ fn what_looks_secret_by_name_or_shape_is_masked() {
 fn errors_do_not_show_what_looks_secret() {
     let config = toml(SECRETS);
     let keys = config.keys_under("");
-    assert_eq!(keys.len(), 8);
+    assert_eq!(keys.len(), 13);
     for key in keys {
         for error in [message(config.get::<u8>(key)), message(config.get::<std::net::IpAddr>(key))]
         {

@@ -283,7 +283,48 @@ impl ToolSettings {
             let setting = key.strip_prefix("defaults.").unwrap_or(key);
             self.reject_unknown_setting(key, setting)?;
         }
-        Ok(())
+        self.reject_unknown_variables(&tools, &bundles)
+    }
+
+    /// Rejects a variable of the environment that is a setting of no tool and no bundle.
+    fn reject_unknown_variables(
+        &self,
+        tools: &[&str],
+        bundles: &[&str],
+    ) -> Result<(), RegistryError> {
+        let variable_of = |key: &str| self.config.variable_name(key);
+        let settings =
+            SETTING_NAMES.map(|setting| variable_of(setting).replacen(&variable_of(""), "_", 1));
+        for (group, known) in [("tools", tools), ("bundles", bundles)] {
+            for variable in self.config.variables_under(group) {
+                let mut owners =
+                    settings.iter().filter_map(|it| variable.strip_suffix(it.as_str()));
+                let is_of =
+                    |owner: &str, name: &&str| variable_of(&format!("{group}.{name}")) == owner;
+                if SEARCH_KEYS.iter().any(|key| variable_of(key) == variable)
+                    || owners.clone().any(|owner| known.iter().any(|name| is_of(owner, name)))
+                {
+                    continue;
+                }
+                let kind = group.trim_end_matches('s');
+                let prefix = variable_of(group) + "_";
+                let message = match owners.next().and_then(|owner| owner.strip_prefix(&prefix)) {
+                    Some(name) => unknown_name_message(kind, &name.to_lowercase(), known),
+                    None => format!("a {kind} has the settings {}", SETTING_NAMES.join(", ")),
+                };
+                return Err(self.setting_error(variable, message));
+            }
+        }
+        let is_default = |variable: &&str| {
+            SETTING_NAMES.iter().any(|it| variable_of(&format!("defaults.{it}")) == *variable)
+        };
+        match self.config.variables_under("defaults").into_iter().find(|it| !is_default(it)) {
+            None => Ok(()),
+            Some(variable) => {
+                let message = format!("there are {}", SETTING_NAMES.join(", "));
+                Err(self.setting_error(variable, message))
+            }
+        }
     }
 
     fn reject_unknown_setting(&self, key: &str, setting: &str) -> Result<(), RegistryError> {

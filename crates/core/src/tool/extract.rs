@@ -19,6 +19,33 @@ use crate::tool::param::Param;
 use crate::tool::tool_caller::ToolCaller;
 
 /// A value shared by all calls, set with [`InvokerBuilder::state`](crate::InvokerBuilder::state).
+///
+/// It dereferences to the value. A parameter `State(shop): State<Shop>` names the value itself, whose own `.0` is then `shop.0`.
+///
+/// # Examples
+///
+/// ```
+/// # use toolwright::{Invoker, Registry, json};
+/// use toolwright::{State, tool};
+///
+/// struct Shop {
+///     stock: u32,
+/// }
+///
+/// struct Greeting(&'static str);
+///
+/// /// Says what is in stock.
+/// #[tool(read_only)]
+/// fn count_books(shop: State<Shop>, State(greeting): State<Greeting>) -> String {
+///     format!("{} There are {} books.", greeting.0, shop.stock)
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let invoker = Invoker::builder(&Registry::of(count_books::tool())?);
+/// let invoker = invoker.state(Shop { stock: 12 }).state(Greeting("Hello.")).build()?;
+/// # assert_eq!(invoker.call("count_books", json!({})).await.text(), "Hello. There are 12 books.");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct State<T>(pub Arc<T>);
 

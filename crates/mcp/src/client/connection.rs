@@ -148,7 +148,7 @@ impl Connection {
                 let read_error = diagnostics.read_error().map(|error| format!("; {error}"));
                 let details =
                     format!("{}{}", read_error.unwrap_or_default(), diagnostics.summary());
-                Err(connect_error(config, &error, &details))
+                Err(connect_error(config, &error, &program.without_secrets(details)))
             }
         }
     }
@@ -241,9 +241,10 @@ fn connect_error(
     if error.is_authorization_required() || error.auth_challenge().is_some() {
         return unauthorized_error(config, describe_handshake_error(error));
     }
+    let address = config.address().map(|address| format!("{address}: ")).unwrap_or_default();
     AttachError::Connect {
         server: config.name.to_string(),
-        message: format!("{}{details}", describe_handshake_error(error)),
+        message: format!("{address}{}{details}", describe_handshake_error(error)),
     }
 }
 

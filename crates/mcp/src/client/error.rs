@@ -121,7 +121,7 @@ pub enum AttachError {
         server: String,
         /// The timeout.
         after: Duration,
-        /// Output of the process, if any, as the end of the sentence.
+        /// The address, or output of the process, as the end of the sentence.
         message: String,
     },
     /// The lists of the server exceed a limit.

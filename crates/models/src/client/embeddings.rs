@@ -8,7 +8,7 @@ use toolwright_search::{EmbedError, Embedder};
 use url::Url;
 
 use super::retries::{Retries, retry_after};
-use super::{ConnectionSettings, endpoint_url};
+use super::{ConnectionSettings, endpoint_url, with_vendor, without_sent_secrets};
 use crate::limits::{MAX_RESPONSE_BYTES, protocol_error, response_too_long};
 use crate::protocol::Protocol;
 use crate::transport::{WireHeader, WireRequest};
@@ -85,7 +85,11 @@ impl RemoteEmbedder {
                 }
                 Err(error) => match retries.delay_after(&error) {
                     Some(delay) => tokio::time::sleep(delay).await,
-                    None => return Err(error),
+                    None => {
+                        let vendor = self.id.split(':').next().unwrap_or_default();
+                        let error = without_sent_secrets(error, &self.connection.headers);
+                        return Err(with_vendor(error, vendor, &self.url, false));
+                    }
                 },
             }
         }

@@ -12,9 +12,9 @@ use tokio::time::{Duration, sleep, timeout};
 use toolwright_chat::{ItemKind, ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use toolwright_core::wire::ToolPlan;
 
-use super::ModelClient;
 use super::body_decoder::{BodyDecoder, DecodedPart};
 use super::retries::{Retries, retry_after};
+use super::{ModelClient, with_vendor, without_sent_secrets};
 use crate::excerpt::{excerpt, without_last_word};
 use crate::limits::{MAX_CALLS, MAX_ERROR_BODY_BYTES, MAX_ITEMS, too_many_calls, too_many_items};
 use crate::protocol::ResponseParser;
@@ -125,7 +125,12 @@ impl ResponseStream {
                 self.open_response = None;
                 sleep(delay).await;
             }
-            None => self.pending_error = Some(error),
+            None => {
+                let has_begun = self.open_response.is_some();
+                let ModelClient { id, url, connection, .. } = &*self.client;
+                let error = without_sent_secrets(error, &connection.headers);
+                self.pending_error = Some(with_vendor(error, &id.vendor, url, has_begun));
+            }
         }
     }
 

@@ -70,6 +70,13 @@ async fn an_unknown_vendor_lists_the_nearest_and_all() {
 }
 
 #[tokio::test]
+async fn ollama_that_does_not_run_is_named_with_its_address() {
+    let message = by_name_error("ollama", &config(&[], &[])).await;
+    assert!(message.contains("ollama does not answer at http://127.0.0.1:1"), "{message}");
+    assert!(message.contains("`ollama serve`"), "{message}");
+}
+
+#[tokio::test]
 async fn a_missing_key_names_its_variable() {
     let message = by_name_error("anthropic:claude-sonnet-5", &config(&[], &[])).await;
     assert!(message.contains("ANTHROPIC_API_KEY"), "{message}");

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures::StreamExt as _;
 use serde_json::json;
 use toolwright::chat::{
     Chat, ChatError, ChatEvent, Model, ModelErrorKind, ModelId, Price, Prices, Response,

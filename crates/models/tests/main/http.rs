@@ -146,7 +146,7 @@ async fn a_server_that_sends_nothing_times_out() {
     let timeouts = timeouts_with(|timeouts| &mut timeouts.first_byte);
     let error = ask(&model(&base, timeouts), weather_request()).await.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
-    assert!(error.message.starts_with("nothing was answered"), "{error}");
+    assert!(error.message.starts_with("ollama: nothing was answered"), "{error}");
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn a_server_that_stops_times_out() {
     assert_eq!(collected.texts(), ["Hello"]);
     let error = collected.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
-    assert!(error.message.starts_with("the answer stopped"), "{error}");
+    assert!(error.message.starts_with("ollama: the answer stopped"), "{error}");
     server.await.unwrap();
 }
 
@@ -183,6 +183,8 @@ async fn a_connection_that_fails_is_an_error() {
     let timeouts = timeouts_with(|timeouts| &mut timeouts.idle);
     let error = ask(&model(&base, timeouts), weather_request()).await.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Network);
+    assert!(error.message.starts_with(&format!("ollama does not answer at {base}: ")), "{error}");
+    assert!(error.message.ends_with("start it with `ollama serve`"), "{error}");
     assert!(!format!("{error:?}").contains("hunter2"));
 }
 

@@ -162,7 +162,8 @@ fn secret_range(
         let len = value_length(value);
         return (len >= 8).then_some((end + 1, end + 1 + len));
     }
-    looks_secret_name(word).then(|| value_range(text, end))?
+    let is_url_key = word == "key" && text.get(..start)?.ends_with(['?', '&']);
+    (is_url_key || looks_secret_name(word)).then(|| value_range(text, end))?
 }
 
 /// The value in `name=value`, `name: value` and `"name": "value"`.
@@ -244,6 +245,8 @@ mod tests {
             ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
             ("sent Bearer abcdefghijk there", "sent Bearer *** there"),
             ("https://user:pass@host/x", "https://***@host/x"),
+            ("https://host/x?key=abc&v=1", "https://host/x?key=***&v=1"),
+            ("monkey=1, key=1", "monkey=1, key=1"),
             ("-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY----- done", "*** done"),
             ("max_tokens: 5, city: Rome", "max_tokens: 5, city: Rome"),
             ("the bearer of news", "the bearer of news"),

@@ -80,6 +80,7 @@ const pages = {
   approvals: approvalsPage(app),
   share: acceptPage(app),
   all: adminPage(),
+  unknown: unknownPage(),
 };
 const approvalsLink = /** @type {any} */ (document.querySelector('[data-page="approvals"]'));
 const adminLink = /** @type {any} */ (document.querySelector('[data-page="all"]'));
@@ -112,6 +113,14 @@ async function refreshApprovals() {
   }
 }
 
+/** The page of an address that has none. */
+function unknownPage() {
+  const text = "The link is incomplete, or from another version of this page.";
+  const link = h("a", { class: "button", href: "#/" }, "Start a conversation");
+  const node = h("div", { class: "page" }, emptyState("There is no such page", h("p", {}, text), h("p", {}, link)));
+  return { node, show() {} };
+}
+
 /**
  * Parses the hash: `#/`, `#/c/ID`, `#/tools`, `#/tools/NAME`, `#/prompts`, `#/approvals`, `#/share/TOKEN` or `#/all`.
  */
@@ -122,7 +131,8 @@ function route() {
   if (first === "prompts") return { page: "prompts", id: null };
   if (first === "approvals" || first === "all") return { page: first, id: null };
   if (first === "share" && name) return { page: "share", id: name };
-  return { page: "chat", id: first === "c" && name ? name : null };
+  if (first && first !== "c") return { page: "unknown", id: null };
+  return { page: "chat", id: first && name ? name : null };
 }
 
 function show() {
@@ -153,6 +163,7 @@ function drawHeader() {
     approvals: "Approvals",
     share: "A shared conversation",
     all: "All conversations",
+    unknown: "Unknown page",
     chat: current.id ? chatTitle() : "New conversation",
   }[current.page];
   const names = current.page === "chat" && current.id ? pages.chat.participants() : [];
@@ -177,7 +188,6 @@ async function start(isTokenEntered = false) {
   }
   setChildren(main);
   setText(modelLabel, modelName(app.info.model));
-  setAttribute(modelLabel, "title", app.info.model?.why ?? "");
   pages.chat.composer.setModels(app.info);
   const { links } = app.info.console;
   setChildren(

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use futures::StreamExt as _;
 use toolwright_chat::{ChatError, ChatEvent, ChatStream, Response};
 
 /// The events of a running turn.

@@ -36,8 +36,18 @@ pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
         return Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "media_type", message));
     }
     let body = read_bytes(limits, max, body).await?;
-    serde_json::from_slice(&body)
-        .map_err(|error| ErrorResponse::bad_request(format!("the body: {error}")))
+    serde_json::from_slice(&body).map_err(|error| {
+        ErrorResponse::bad_request(format!("the body: {}", without_type_name(&error.to_string())))
+    })
+}
+
+/// Names an object as JSON does, where serde names the Rust type: `expected struct ApprovalToken`.
+fn without_type_name(message: &str) -> String {
+    let Some((before, rest)) = message.split_once("expected struct ") else {
+        return message.to_owned();
+    };
+    let after = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    format!("{before}expected an object{after}")
 }
 
 /// Arguments of a call; missing ones are an empty object.
@@ -63,4 +73,17 @@ async fn read_bytes(limits: &ServerLimits, max: usize, body: Body) -> Result<Byt
             false => ErrorResponse::bad_request(format!("the body could not be read: {error}")),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_body_names_no_type_of_this_program() {
+        let message = "token: invalid type: string, expected struct ApprovalToken at line 1";
+        let shown = "token: invalid type: string, expected an object at line 1";
+        assert_eq!(without_type_name(message), shown);
+        assert_eq!(without_type_name("missing field `token`"), "missing field `token`");
+    }
 }

@@ -26,14 +26,14 @@ pub enum Program {
     Test,
     /// The assistant, with the demo model.
     Assistant,
-    /// The test's program of an older build, which `TOOLWRIGHT_CLUSTER_OLD_NODE` names; without it, that of this build.
+    /// The test's program of an older build, which `TEST_CLUSTER_OLD_NODE` names; without it, that of this build.
     Older,
 }
 
 impl Program {
     fn path(self) -> PathBuf {
         if self == Self::Older
-            && let Some(program) = std::env::var_os("TOOLWRIGHT_CLUSTER_OLD_NODE")
+            && let Some(program) = std::env::var_os("TEST_CLUSTER_OLD_NODE")
         {
             return program.into();
         }

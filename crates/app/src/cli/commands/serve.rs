@@ -132,6 +132,10 @@ async fn serve(
     }
     let url = format!("http://{}/", browser_addr(addr));
     announce_url(&url, app, note.as_deref(), json)?;
+    if !app.settings_of_tools.is_empty() {
+        let names = app.settings_of_tools.join(", ");
+        output::print_stderr(&format!("note: settings that only tools can read: {names}\n"));
+    }
     app.warnings().iter().for_each(|warning| print_warning(warning));
     if command.open {
         browser::open_url(&url);
@@ -170,8 +174,7 @@ async fn bind_listener(
 ) -> Result<(TcpListener, Option<String>), CliError> {
     if let Some(addr) = requested_addr {
         let listener = TcpListener::bind(addr).await;
-        let listener = listener
-            .map_err(|error| CliError::failure(format!("cannot listen on {addr}: {error}")))?;
+        let listener = listener.map_err(|error| CliError::failure(listen_error(addr, &error)))?;
         return Ok((listener, None));
     }
     let mut first_error = None;
@@ -188,9 +191,21 @@ async fn bind_listener(
     }
     let cause = first_error.map_or_else(String::new, |error| format!(": {error}"));
     Err(CliError::failure(format!(
-        "no port from {} on is free{cause}; --addr 127.0.0.1:0 takes any",
+        "no port from {} on is free{cause}; --port 0 takes any",
         DEFAULT_ADDR.port()
     )))
+}
+
+fn listen_error(addr: SocketAddr, error: &io::Error) -> String {
+    let advice = match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "; another program has this port: choose one with --port, 0 takes any that is free"
+        }
+        io::ErrorKind::PermissionDenied => "; choose a port above 1023 with --port",
+        io::ErrorKind::AddrNotAvailable => "; this machine does not have that address",
+        _ => "",
+    };
+    format!("cannot listen on {addr}: {error}{advice}")
 }
 
 /// An address that a browser on this machine can open.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolwright_core::{Invoker, RegisteredTool, Snapshot, ToolCall, ToolSpec};
+use toolwright_core::{Invoker, ParamInfo, RegisteredTool, Snapshot, ToolCall, ToolSpec};
 
 use crate::attach_options::ProgramLifetime;
 use crate::cli::args::ToolsCommand;
@@ -205,30 +205,85 @@ fn format_parameters(spec: &ToolSpec) -> String {
     if params.is_empty() {
         return format!("no parameters\n\ntools call {}\n", spec.name);
     }
-    let widest = |width: fn(&toolwright_core::ParamInfo) -> usize| {
-        params.iter().map(width).max().unwrap_or_default()
-    };
-    let (names, kinds) = (widest(|param| param.name.len()), widest(|param| param.json_type.len()));
+    let rows = parameter_rows(&params, 1);
+    let widest = |width: fn(&ParameterRow) -> usize| rows.iter().map(width).max().unwrap_or(0);
+    let (names, kinds) = (widest(|row| row.name.len()), widest(|row| row.kind.len()));
     let mut text = String::from("parameters\n");
+    for row in &rows {
+        let ParameterRow { name, kind, details } = row;
+        text.push_str(format!("{name:names$}  {kind:kinds$}  {details}").trim_end());
+        text.push('\n');
+    }
     let mut example = format!("tools call {}", spec.name);
-    for param in &params {
-        let need = match (&param.default, param.required) {
+    for param in params.iter().filter(|param| param.required) {
+        let kind = param.json_type.to_uppercase().replace(' ', "_");
+        example.push_str(&format!(" {}={kind}", param.name));
+    }
+    format!("{text}\n{example}\n")
+}
+
+/// One line of the tree of parameters.
+struct ParameterRow {
+    /// The name, indented by its depth.
+    name: String,
+    kind: String,
+    details: String,
+}
+
+/// The parameters, each followed by its fields.
+fn parameter_rows(params: &[ParamInfo], depth: usize) -> Vec<ParameterRow> {
+    let mut rows = Vec::new();
+    for param in params {
+        let mut details = match (&param.default, param.required) {
             (Some(default), _) => format!("default {default}"),
             (None, true) => "required".to_owned(),
             (None, false) => "optional".to_owned(),
         };
-        let description = param.description.as_deref().unwrap_or_default().replace('\n', " ");
-        let line =
-            format!("  {:names$}  {:kinds$}  {need}  {description}", param.name, param.json_type);
-        text.push_str(line.trim_end());
-        text.push('\n');
-        if param.required {
-            example.push_str(&format!(
-                " {}={}",
-                param.name,
-                param.json_type.to_uppercase().replace(' ', "_")
-            ));
+        if !param.options.is_empty() {
+            let options: Vec<String> = param.options.iter().map(ToString::to_string).collect();
+            details.push_str(&format!(", one of {}", options.join(", ")));
         }
+        let description = param.description.as_deref().unwrap_or_default().replace('\n', " ");
+        rows.push(ParameterRow {
+            name: format!("{:1$}{name}", "", 2 * depth, name = param.name),
+            kind: param.json_type.clone(),
+            details: format!("{details}  {description}"),
+        });
+        rows.extend(parameter_rows(&param.fields, depth + 1));
     }
-    format!("{text}\n{example}\n")
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_core::Tool;
+
+    use super::*;
+
+    #[test]
+    fn nested_parameters_are_shown_as_a_tree() {
+        let schema = serde_json::json!({
+            "type": "object",
+            "required": ["trip"],
+            "properties": { "trip": {
+                "type": "object",
+                "description": "Where to go.",
+                "required": ["to"],
+                "properties": {
+                    "to": { "type": "string" },
+                    "class": { "type": "string", "enum": ["first", "second"], "default": "second", "description": "The class." }
+                }
+            } }
+        });
+        let tool = Tool::builder("book", "Books a trip.").schema(schema).unwrap();
+        let tool = tool.run(|_, _| "").unwrap();
+        assert_eq!(
+            format_parameters(tool.spec()),
+            "parameters\n\
+             \x20 trip     object  required  Where to go.\n\
+             \x20   to     string  required\n\
+             \x20   class  string  default \"second\", one of \"first\", \"second\"  The class.\n\
+             \ntools call book trip=OBJECT\n"
+        );
+    }
 }

@@ -36,7 +36,7 @@ impl Authenticator {
         single_header(headers, &header::HOST)?;
         let host = Self::host_of(request);
         let Some(host) = host.filter(|host| is_allowed_host(&self.0.credentials, host)) else {
-            let message = "this server does not answer for that host: name it with `allowed_hosts`";
+            let message = "this server does not answer for that host: name it with `--host`, or `allowed_hosts`";
             return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
         };
         if let Some(origin) = single_header(headers, &header::ORIGIN)?

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use futures_channel::oneshot;
 use tokio::sync::Notify;

@@ -91,7 +91,7 @@ impl ProcessDiagnostics {
             let stderr = String::from_utf8_lossy(&state.stderr_tail);
             let lines: Vec<&str> = stderr.trim().lines().collect();
             if let Some(last) = lines.rchunks(3).next() {
-                summary = format!("{summary}; it complained: {}", excerpt(&last.join(" ")));
+                summary = format!("{summary}; its last output: {}", excerpt(&last.join(" ")));
             }
             summary
         })

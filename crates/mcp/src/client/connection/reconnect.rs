@@ -84,7 +84,10 @@ impl Attachment {
                 return Err(AttachError::TimedOut {
                     server: self.config.name.to_string(),
                     after: timeout,
-                    message: diagnostics.summary(),
+                    message: match self.config.address() {
+                        Some(address) => format!(" at {address}"),
+                        None => diagnostics.summary(),
+                    },
                 });
             }
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use rmcp::model::ProtocolVersion;
-use toolwright_core::schema::Dialect;
+use toolwright_core::schema::{Dialect, redact};
 use toolwright_core::wire::wire_names;
 use toolwright_core::{Secret, ToolName};
 use url::Url;
@@ -64,7 +64,23 @@ pub(crate) struct ServerCommand {
     pub(crate) env: Vec<(String, Secret)>,
 }
 
+impl ServerCommand {
+    /// Masks the values of its variables, which it may have printed; a short one is found by chance in other text.
+    pub(crate) fn without_secrets(&self, text: String) -> String {
+        let secrets = self.env.iter().map(|(_, secret)| secret.expose());
+        secrets.filter(|secret| secret.len() >= 6).fold(text, |text, it| text.replace(it, "***"))
+    }
+}
+
 impl ValidatedServer {
+    /// The address of the server without its secrets; `None` for a process.
+    pub(crate) fn address(&self) -> Option<String> {
+        match &self.target {
+            TransportConfig::Http { url, .. } => Some(redact(url).into_owned()),
+            TransportConfig::Process(_) => None,
+        }
+    }
+
     pub(crate) fn new(server: RemoteServer) -> Result<Self, AttachError> {
         let server_name = server.name.clone();
         let invalid =

@@ -54,7 +54,7 @@ async fn a_round_that_one_node_began_is_finished_at_the_other() {
 async fn an_approval_that_both_nodes_receive_at_once_is_used_once() {
     let nodes = nodes().await;
     // The variable of `tests/cluster/races.rs`; in one process, more races take no longer.
-    let races = std::env::var("TOOLWRIGHT_CLUSTER_RACES").ok();
+    let races = std::env::var("TEST_CLUSTER_RACES").ok();
     for round in 0..races.map_or(200, |races| races.parse().unwrap()) {
         let path = format!("/{round}");
         let response = nodes.send(call(erase(&path))).await.json();

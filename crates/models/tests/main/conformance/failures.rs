@@ -94,7 +94,8 @@ pub(crate) async fn an_error_body_with_status_200_is_an_error(protocol: &dyn Pro
     assert_eq!(collected.events.len(), 1);
     let error = collected.error.unwrap();
     assert!(error.is_transient(), "{error:?}");
-    assert!(protocol.rate_limit_body().contains(&error.message), "{error}");
+    let (_, message) = error.message.split_once(": ").unwrap();
+    assert!(protocol.rate_limit_body().contains(message), "{error}");
     assert_eq!(transport.requests().len(), 4);
 }
 
@@ -202,7 +203,7 @@ pub(crate) async fn silence_has_an_end(protocol: &dyn ProtocolFixture) {
         let model = builder(protocol, &transport).timeouts(timeouts).build().unwrap();
         let error = ask(&model, weather_request()).await.error.unwrap();
         assert_eq!(error.kind, ModelErrorKind::Timeout);
-        assert_eq!(error.message, message);
+        assert_eq!(error.message, format!("{}: {message}", model.id().vendor));
         assert_eq!(transport.dropped_count(), 1);
     }
 }

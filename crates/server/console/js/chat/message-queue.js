@@ -73,6 +73,6 @@ function queuedMessage(item, withdraw) {
   const content = item.parts.flatMap((part) => part.content);
   const click = () => withdraw(item.position, messageText(item));
   const withdrawButton = button("Withdraw", { small: true, on: { click } });
-  const note = h("p", { class: "quiet" }, "Queued until the turn before it ends");
+  const note = h("p", { class: "quiet" }, "Waiting: it is sent when the answer above is complete");
   return h("li", {}, messageBubble(content), h("div", { class: "queued-bar" }, note, withdrawButton));
 }

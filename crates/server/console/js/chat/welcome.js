@@ -1,7 +1,6 @@
 // The start screen of a new conversation: the greeting, suggested messages and the model.
 
 import { h } from "../ui/dom.js";
-import { inlineCode } from "../ui/inline-code.js";
 import { count, modelName } from "../ui/format.js";
 import { suggestedMessages } from "./suggestions.js";
 
@@ -12,11 +11,10 @@ export function welcome(app, send) {
   const suggestions = messages.map((message) =>
     h("li", {}, h("button", { type: "button", class: "suggestion", on: { click: () => send(message) } }, message)),
   );
-  const name = modelName(info?.model);
   const isDemo = info?.model?.vendor === "demo";
   const modelText = isDemo
     ? "The demo model answers: it is a set of rules, not a language model, and needs no key."
-    : `${name} answers.`;
+    : `${modelName(info?.model)} answers.`;
   return h(
     "div",
     { class: "welcome" },
@@ -29,7 +27,6 @@ export function welcome(app, send) {
           { class: "quiet" },
           h("a", { href: "#/tools" }, count(tools.length, "tool")),
           " at hand. Calls are shown as they happen; dangerous ones ask you first.",
-          info?.model?.why ? [` The model: ${name}, `, inlineCode(info.model.why), "."] : null,
         )
       : null,
   );

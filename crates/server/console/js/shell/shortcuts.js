@@ -38,7 +38,7 @@ export function shortcuts(keys) {
     const header = h("tr", {}, h("th", { scope: "col" }, "Key"), h("th", { scope: "col" }, "What it does"));
     dialog("Keyboard shortcuts", [
       h("table", { class: "keys" }, h("thead", { class: "visually-hidden" }, header), h("tbody", {}, rows)),
-      h("p", { class: "field check" }, checkbox, h("label", { for: id }, "Single keys do something outside of fields")),
+      h("p", { class: "field check" }, checkbox, h("label", { for: id }, "Use these shortcuts, except while typing")),
     ]);
   };
   document.addEventListener("keydown", (event) => {

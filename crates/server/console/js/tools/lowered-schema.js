@@ -31,11 +31,11 @@ export function loweredSchema(tool, dialects) {
   };
   select.addEventListener("change", load);
   load();
-  return h("div", {}, h("div", { class: "field inline" }, h("label", { for: id }, "Lowered for"), select), body);
+  return h("div", {}, h("div", { class: "field inline" }, h("label", { for: id }, "As sent to"), select), body);
 }
 
 function loweredView({ schema, losses }) {
-  const schemaDetails = jsonDetails("What it is told", schema, "Lowered schema");
+  const schemaDetails = jsonDetails("The schema that it receives", schema, "The schema that it receives");
   if (!losses?.length) return [h("p", { class: "good" }, "Nothing is lost."), schemaDetails];
   const row = (loss) =>
     h(

@@ -2,20 +2,27 @@
 
 use toolwright_chat::{ChatError, ModelErrorKind, TurnEnd};
 use toolwright_core::schema::redact;
+use toolwright_server::error_kind;
 
 use crate::cli::cli_error::error_chain;
 use crate::cli::terminal::sanitize::sanitize;
 
-/// The error message with secrets redacted, and on a second line what the user can do.
+/// The page that explains each kind of error of a model.
+const ERRORS_PAGE: &str = "docs/reference/errors.md";
+
+/// The error message with secrets redacted, and on a second line what the user can do; of a model also where to read more.
 pub(crate) fn describe_error(error: &ChatError) -> String {
     let message = sanitize(&redact(&error_chain(error))).into_owned();
     let advice = match error {
-        ChatError::Model(model) => match (model.kind, model.retry_after) {
-            (ModelErrorKind::RateLimit, Some(wait)) => {
-                format!("ask again in {} seconds", wait.as_secs().max(1))
-            }
-            (kind, _) => advice(kind).to_owned(),
-        },
+        ChatError::Model(model) => {
+            let advice = match (model.kind, model.retry_after) {
+                (ModelErrorKind::RateLimit, Some(wait)) => {
+                    format!("ask again in {} seconds", wait.as_secs().max(1))
+                }
+                (kind, _) => advice(kind).to_owned(),
+            };
+            format!("{advice} ({ERRORS_PAGE}#{})", error_kind(error))
+        }
         ChatError::Ended { response, .. }
             if matches!(response.end(), Some(TurnEnd::Limit { .. })) =>
         {

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use futures::stream::StreamExt as _;
 use toolwright_chat::{ChatError, ChatEvent, TurnEnd, TurnRequest};
 
 use super::error_advice;

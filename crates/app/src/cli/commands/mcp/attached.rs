@@ -21,9 +21,12 @@ pub(super) fn execute(
 ) -> Result<ExitCode, CliError> {
     let lifetime = ProgramLifetime::OneShot;
     // A login connects by itself; to the other servers there is no need to.
-    let connects = matches!(command, McpCommand::List | McpCommand::Accept { .. });
+    let connects = matches!(command, McpCommand::List { .. } | McpCommand::Accept { .. });
     let work = |program: &mut Program, runtime: &Runtime, servers: &RemoteServers| match command {
-        McpCommand::List => runtime.block_on(list_servers(program.config(), servers, json)),
+        McpCommand::List { verbose } => {
+            let format = if json { ListFormat::Json } else { ListFormat::Text { verbose } };
+            runtime.block_on(list_servers(program.config(), servers, format))
+        }
         McpCommand::Accept { name } => {
             let server = runtime.block_on(servers.accept_change(&name))?;
             output::print_stderr(&format!("accepted `{name}` of {server}\n"));
@@ -44,25 +47,29 @@ pub(super) fn execute(
     program.with_servers(lifetime, connects, work)
 }
 
+/// How the servers are printed.
+#[derive(Clone, Copy)]
+enum ListFormat {
+    Json,
+    Text { verbose: bool },
+}
+
 async fn list_servers(
     config: &Config,
     servers: &RemoteServers,
-    json: bool,
+    format: ListFormat,
 ) -> Result<ExitCode, CliError> {
     let (attached, failed): (Vec<_>, Vec<_>) =
         servers.statuses().into_iter().partition(Result::is_ok);
     let mut statuses: Vec<AttachmentStatus> = attached.into_iter().flatten().collect();
     for status in &mut statuses {
-        note_changed_tools(status, servers).await?;
+        hide_changed_tools(status, servers).await?;
     }
     let errors: Vec<String> = failed.into_iter().filter_map(Result::err).collect();
     let logins = servers.logins(config).await?.0;
-    if json {
-        let with_logins = statuses.iter().map(|status| login::with_logins(status, &logins));
-        output::print_json(&with_logins.collect::<Result<Vec<_>, _>>()?)?;
-    } else {
+    if let ListFormat::Text { verbose } = format {
         for status in &statuses {
-            output::print_text(&format_status(status))?;
+            output::print_text(&format_status(status, verbose))?;
             output::print_text(&login::format_logins(&status.server, &logins))?;
         }
         let is_attached = |server: &str| statuses.iter().any(|status| status.server == server);
@@ -73,6 +80,9 @@ async fn list_servers(
         if statuses.is_empty() && errors.is_empty() {
             eprintln!("no servers: add one as [mcp.servers.NAME] with url or command");
         }
+    } else {
+        let with_logins = statuses.iter().map(|status| login::with_logins(status, &logins));
+        output::print_json(&with_logins.collect::<Result<Vec<_>, _>>()?)?;
     }
     for error in &errors {
         output::print_stderr(&format!("error: {error}\n"));
@@ -83,8 +93,8 @@ async fn list_servers(
     })
 }
 
-/// Adds a note for each tool that a running program hides because it saw a change, although the server lists it unchanged here.
-async fn note_changed_tools(
+/// Hides each tool that a running program hides because it saw a change, although the server lists it unchanged here.
+async fn hide_changed_tools(
     status: &mut AttachmentStatus,
     servers: &RemoteServers,
 ) -> Result<(), CliError> {
@@ -93,7 +103,7 @@ async fn note_changed_tools(
             Some(prompt) => (prompt, true),
             None => (&*definition, false),
         };
-        let mut items = status.items.iter();
+        let mut items = status.items.iter_mut();
         let item = items.find(|it| it.remote_name == remote && it.is_prompt == is_prompt);
         if let Some(item) = item.filter(|item| item.hidden.is_none()) {
             let note = format!(
@@ -101,29 +111,40 @@ async fn note_changed_tools(
                 item.name,
                 changed.join(" and ")
             );
+            item.hidden = Some(note.clone());
             status.notes.push(note);
         }
     }
     Ok(())
 }
 
-/// A server with its items and notes, as text.
-fn format_status(status: &AttachmentStatus) -> String {
+/// A server with its tools, prompts and notes, as text. Only what is hidden is always explained: a server may have many notes.
+fn format_status(status: &AttachmentStatus, verbose: bool) -> String {
     let revision = status.revision.as_deref().unwrap_or("not connected");
     let latency = status
         .latency
         .map_or_else(String::new, |latency| format!(", {:.0} ms", latency.as_secs_f64() * 1_000.0));
     let mut text = format!("{} ({revision}{latency})\n", status.server);
-    for item in &status.items {
-        // The reason is among the notes.
-        let hidden = match item.hidden {
-            Some(_) => format!("  hidden; `{} {}` takes it back", accept_command(), item.name),
-            None => String::new(),
-        };
-        text.push_str(&format!("  {}{hidden}\n", item.name));
+    for (kind, is_prompt) in [("tools", false), ("prompts", true)] {
+        let items = || status.items.iter().filter(|item| item.is_prompt == is_prompt);
+        if items().next().is_some() {
+            text.push_str(&format!("  {kind}: {}\n", items().count()));
+        }
+        for item in items() {
+            text.push_str(&format!("    {}\n", item.name));
+            if let Some(reason) = &item.hidden {
+                let accept = format!("`{} {}` takes it back", accept_command(), item.name);
+                text.push_str(&format!("      {reason}; {accept}\n"));
+            }
+        }
     }
-    for note in &status.notes {
-        text.push_str(&format!("  note: {note}\n"));
+    let is_reason = |note: &String| status.items.iter().any(|it| it.hidden.as_ref() == Some(note));
+    let notes: Vec<&String> = status.notes.iter().filter(|note| !is_reason(note)).collect();
+    match &notes[..] {
+        [_, _, ..] if !verbose => {
+            text.push_str(&format!("  {} notes: --verbose prints them\n", notes.len()));
+        }
+        notes => notes.iter().for_each(|note| text.push_str(&format!("  note: {note}\n"))),
     }
     text
 }
