@@ -123,7 +123,7 @@ async fn is_published(server: &str, issuer: &str, endpoints: &Endpoints) -> Resu
     };
     // A server elsewhere must not make this machine ask itself or its network; rmcp filters the addresses of names.
     let is_name = matches!(address.host(), Some(Host::Domain(_))) && !is_loopback(&address);
-    if !is_name && !(is_loopback(&address) && is_loopback(&server)) {
+    if !(is_name || is_loopback(&address) && is_loopback(&server)) {
         return Ok(false);
     }
     let manager = AuthorizationManager::new(address).await.map_err(|error| error_chain(&error))?;
