@@ -399,6 +399,14 @@ fn a_variable_without_effect_is_an_error_with_the_nearest_name() {
         assert!(err.contains(&format!("variable `{variable}`: ")), "{err}");
         assert!(err.contains(hint), "{err}");
     }
+    for variable in ["TOOLWRIGT_SERVER_TOKEN", "TOOLWIRGHT_MCP_3_URL", "toolwright_MODEL"] {
+        let mut command = toolwright(&["tools", "show", "get_weather"]);
+        command.env(variable, "1");
+        let (code, _, err) = output_parts(&command.output().unwrap());
+        let meant = format!("TOOLWRIGHT_{}", variable.split_once('_').unwrap().1);
+        assert_eq!(code, Some(1), "{variable}: {err}");
+        assert!(err.contains(&format!("did you mean `{meant}`?")), "{err}");
+    }
     // Where no server is away, the names of all tools are known.
     let without_servers = project("toolwright.toml", "");
     for (variable, hint) in [

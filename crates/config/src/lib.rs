@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use toolwright_schema::nearest;
+use toolwright_schema::{is_misspelling, nearest};
 
 mod deserialize;
 mod display;
@@ -172,6 +172,18 @@ impl Settings {
         };
         let names = self.table.variables.keys().map(String::as_str);
         let mut names: Vec<&str> = names.filter(|name| name.starts_with(&prefix)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Returns the environment variables whose first word is nearly the prefix of settings, and therefore set nothing.
+    pub fn variables_with_misspelt_prefix(&self) -> Vec<&str> {
+        let is_misspelt = |name: &&str| {
+            let prefix = name.split('_').next().unwrap_or_default();
+            is_misspelling(prefix, ENV_PREFIX.trim_end_matches('_'))
+        };
+        let names = self.table.variables.keys().map(String::as_str);
+        let mut names: Vec<&str> = names.filter(is_misspelt).collect();
         names.sort_unstable();
         names
     }

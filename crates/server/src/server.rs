@@ -202,7 +202,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the reason why this model was chosen, shown to people in the console.
+    /// Sets the reason why this model was chosen, for operators: `/api/info` has it.
     #[must_use]
     pub fn model_reason(mut self, why: impl Into<String>) -> Self {
         self.model_reason = why.into();

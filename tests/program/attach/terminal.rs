@@ -177,3 +177,28 @@ fn a_pipe_gets_every_byte_as_it_is() {
     let result: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(result["content"][0]["text"], HOSTILE_TEXT);
 }
+
+#[test]
+fn the_list_of_servers_counts_notes_and_prints_them_with_verbose() {
+    let Some(project) = project() else { return };
+    let server = std::fs::read_to_string(project.path().join("rude.py")).unwrap();
+    let tool = r#"{"name": "say", "description": "Says.", "inputSchema": {"type": "object"}}"#;
+    let prompts = r#"
+    elif method == "prompts/list":
+        result = {"prompts": [{"name": "greet", "description": "Greets."}]}
+    else:"#;
+    let server = server
+        .replace(tool, &format!("{tool}, {tool}, {{\"name\": \"\", \"inputSchema\": 1}}"))
+        .replace(r#""tools": {}"#, r#""tools": {}, "prompts": {}"#)
+        .replace("\n    else:", prompts);
+    project.write("rude.py", &server);
+    let listed = project.run(&["mcp", "list"]);
+    for line in ["\n  tools: 1\n    rude_say\n", "\n  prompts: 1\n    rude_greet\n"] {
+        assert!(listed.out.contains(line), "{listed:?}");
+    }
+    assert!(listed.out.contains("\n  2 notes: --verbose prints them\n"), "{listed:?}");
+    assert!(!listed.out.contains("note: "), "{listed:?}");
+    let verbose = project.run(&["mcp", "list", "--verbose"]);
+    assert_eq!(verbose.out.matches("\n  note: ").count(), 2, "{verbose:?}");
+    assert!(verbose.out.contains("listed twice"), "{verbose:?}");
+}

@@ -202,6 +202,20 @@ impl KnownKeys {
             .map(|name| config.variable_name(name) + "_")
             .collect();
         let prefix = config.variable_name("");
+        for variable in config.variables_with_misspelt_prefix() {
+            let name = variable.split_once('_').map_or("", |(_, name)| name);
+            let ungrouped = without_group_number(name, '_');
+            let meant = format!("{prefix}{name}");
+            let is_ours = known.contains(&meant)
+                || known.contains(&format!("{prefix}{ungrouped}"))
+                || self.pattern_of_variable(&ungrouped).is_some();
+            if is_ours {
+                let message = format!(
+                    "variable `{variable}`: there is no such setting; did you mean `{meant}`?"
+                );
+                return Err(AppError::new(message));
+            }
+        }
         let mut others = Vec::new();
         let variables = config.variables_under("");
         for variable in variables.iter().copied().filter(|it| !is_service_link(it, &variables)) {

@@ -129,10 +129,12 @@ impl Connection {
     ) -> Result<Self, AttachError> {
         let max_bytes = config.limits.max_message_bytes;
         let started =
-            ServerProcess::spawn(program, max_bytes).map_err(|source| AttachError::Start {
-                server: config.name.to_string(),
-                program: program.path.to_string_lossy().into_owned(),
-                source,
+            ServerProcess::spawn(program, &config.secrets, max_bytes).map_err(|source| {
+                AttachError::Start {
+                    server: config.name.to_string(),
+                    program: program.path.to_string_lossy().into_owned(),
+                    source,
+                }
             })?;
         let (process, stdout, stdin, diagnostics) = started;
         *reported = diagnostics.clone();
@@ -148,7 +150,7 @@ impl Connection {
                 let read_error = diagnostics.read_error().map(|error| format!("; {error}"));
                 let details =
                     format!("{}{}", read_error.unwrap_or_default(), diagnostics.summary());
-                Err(connect_error(config, &error, &program.without_secrets(details)))
+                Err(connect_error(config, &error, &details))
             }
         }
     }
@@ -238,13 +240,14 @@ fn connect_error(
     error: &ClientInitializeError,
     details: &str,
 ) -> AttachError {
+    let reason = describe_handshake_error(error, &config.secrets);
     if error.is_authorization_required() || error.auth_challenge().is_some() {
-        return unauthorized_error(config, describe_handshake_error(error));
+        return unauthorized_error(config, reason);
     }
     let address = config.address().map(|address| format!("{address}: ")).unwrap_or_default();
     AttachError::Connect {
         server: config.name.to_string(),
-        message: format!("{address}{}{details}", describe_handshake_error(error)),
+        message: format!("{address}{reason}{details}"),
     }
 }
 

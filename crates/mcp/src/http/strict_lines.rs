@@ -1,7 +1,8 @@
 //! A stream of HTTP/1 requests whose lines all have to end with CR LF.
 //!
 //! hyper accepts a bare line feed, too. A proxy in front that takes it for a part of the line sees other headers, or another end of
-//! the request, than this server (request smuggling). A bare line feed becomes a NUL here, which hyper answers with a 400.
+//! the request, than this server (request smuggling). A bare line feed becomes a NUL here, which hyper answers with a 400. So does the
+//! end of a line that leaves in doubt where the body ends.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -42,7 +43,7 @@ enum Part {
     /// A chunk with this many bytes left, its line end included.
     Chunk(u64),
     Trailers,
-    /// Nothing that is followed: another protocol, or a request that hyper rejects.
+    /// Nothing that is followed: another protocol, or what comes after a NUL.
     Opaque,
 }
 
@@ -96,44 +97,46 @@ impl RequestLines {
         }
         let is_strict = self.last_byte == b'\r';
         self.last_byte = b'\n';
-        if !is_strict {
-            if let Some(line_feed) = bytes.get_mut(length) {
-                *line_feed = 0;
-            }
-            self.part = Part::Opaque;
-            return length + 1;
-        }
         let line = std::mem::take(&mut self.line);
-        self.part = self.end_line(line.strip_suffix(b"\r").unwrap_or(&line));
+        let next = is_strict.then(|| self.end_line(line.strip_suffix(b"\r").unwrap_or(&line)));
         self.line = line;
         self.line.clear();
+        let next = next.flatten();
+        if let (None, Some(line_feed)) = (next, bytes.get_mut(length)) {
+            *line_feed = 0;
+        }
+        self.part = next.unwrap_or(Part::Opaque);
         length + 1
     }
 
-    /// Returns the part after a line.
-    fn end_line(&mut self, line: &[u8]) -> Part {
-        match self.part {
-            Part::ChunkSize => match chunk_size(line) {
-                Some(0) => Part::Trailers,
-                Some(size) => Part::Chunk(size.saturating_add(2)),
-                None => Part::Opaque,
+    /// Returns the part after a line; `None` to reject the request.
+    fn end_line(&mut self, line: &[u8]) -> Option<Part> {
+        Some(match self.part {
+            Part::ChunkSize => match chunk_size(line)? {
+                0 => Part::Trailers,
+                size => Part::Chunk(size.saturating_add(2)),
             },
             Part::Trailers if line.is_empty() => Part::Head,
-            Part::Head if line.is_empty() && self.head.has_begun => self.end_head(),
-            Part::Head if !line.is_empty() => self.head.read(line),
+            Part::Head if line.is_empty() && self.head.has_begun => return self.end_head(),
+            Part::Head if !line.is_empty() => {
+                self.head.read(line)?;
+                Part::Head
+            }
             // Empty lines before a request are ignored.
             part => part,
-        }
+        })
     }
 
-    /// Returns the part after a head.
-    fn end_head(&mut self) -> Part {
+    /// Returns the part after a head; `None` to reject the request.
+    fn end_head(&mut self) -> Option<Part> {
         let asks_for_upgrade = self.head.asks_for_upgrade;
         let head = std::mem::replace(&mut self.head, Head { asks_for_upgrade, ..Head::default() });
         match head.length {
-            _ if head.is_chunked => Part::ChunkSize,
-            Some(length) if length > 0 => Part::Body(length),
-            _ => Part::Head,
+            // Proxies differ in which of the two they believe.
+            Some(_) if head.is_chunked => None,
+            _ if head.is_chunked => Some(Part::ChunkSize),
+            Some(length) if length > 0 => Some(Part::Body(length)),
+            _ => Some(Part::Head),
         }
     }
 
@@ -146,11 +149,11 @@ impl RequestLines {
 }
 
 impl Head {
-    /// Reads a line; returns the part after it.
-    fn read(&mut self, line: &[u8]) -> Part {
+    /// Reads a line; `None` to reject the request.
+    fn read(&mut self, line: &[u8]) -> Option<()> {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.asks_for_upgrade = false;
-            return Part::Head;
+            return Some(());
         }
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
         let (name, value) = line.split_at_checked(colon).unwrap_or((line, &[]));
@@ -158,25 +161,25 @@ impl Head {
         self.is_chunked |= is("transfer-encoding");
         self.asks_for_upgrade |= is("upgrade");
         if !is("content-length") {
-            return Part::Head;
+            return Some(());
         }
-        let value = value.strip_prefix(b":").and_then(|value| std::str::from_utf8(value).ok());
-        let length = value.and_then(|value| value.trim().parse().ok());
-        let is_clear = self.length.is_none() || self.length == length;
-        self.length = length;
-        // hyper rejects a length that is no number, or two that differ.
-        if length.is_some() && is_clear && line.len() < MAX_LINE - 1 {
-            Part::Head
-        } else {
-            Part::Opaque
-        }
+        let value = value.strip_prefix(b":").and_then(|value| std::str::from_utf8(value).ok())?;
+        let length: u64 = value.trim().parse().ok()?;
+        let is_clear = self.length.is_none_or(|known| known == length) && is_whole(line);
+        self.length = Some(length);
+        is_clear.then_some(())
     }
+}
+
+/// Returns true if nothing was cut off the line.
+fn is_whole(line: &[u8]) -> bool {
+    line.len() < MAX_LINE - 1
 }
 
 /// The size in a line before a chunk, which may have extensions.
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let end = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
-    let digits = std::str::from_utf8(line.get(..end)?).ok()?;
+    let digits = std::str::from_utf8(line.get(..end)?).ok().filter(|it| is_whole(it.as_bytes()))?;
     u64::from_str_radix(digits, 16).ok()
 }
 
@@ -267,11 +270,30 @@ mod tests {
             "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nT: u\n\r\n",
             "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\n\r\n",
             "GET / HTTP/1.1\r\nUpgrade: x\r\n\r\nGET / HTTP/1.1\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: x\r\nA: b\nC: d\r\n\r\n",
         ] {
             for piece in [1, 2, 7, 1000] {
                 let received = received(request, piece);
                 assert_eq!(received.matches('\0').count(), 1, "{piece}: {received:?}");
                 assert_eq!(received.len(), request.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_whose_end_is_in_doubt_is_rejected() {
+        let zeros = "0".repeat(MAX_LINE);
+        for head in [
+            "Transfer-Encoding: chunked\r\nContent-Length: x\r\n",
+            "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n",
+            "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "Content-Length: 3\r\nContent-Length: 4\r\n",
+            &format!("Content-Length: {zeros}3\r\n"),
+            &format!("Transfer-Encoding: chunked\r\n\r\n{zeros}3\r\n"),
+        ] {
+            for piece in [1, 2, 7, 1000] {
+                let received = received(&format!("POST / HTTP/1.1\r\n{head}"), piece);
+                assert!(received.ends_with("\r\0"), "{piece}: {received:?}");
             }
         }
     }

@@ -36,18 +36,31 @@ pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
         return Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "media_type", message));
     }
     let body = read_bytes(limits, max, body).await?;
-    serde_json::from_slice(&body).map_err(|error| {
-        ErrorResponse::bad_request(format!("the body: {}", without_type_name(&error.to_string())))
-    })
+    serde_json::from_slice(&body).map_err(|error| json_error("body", &error))
 }
 
-/// Names an object as JSON does, where serde names the Rust type: `expected struct ApprovalToken`.
+/// The error of JSON of a client that cannot be read; `what` it is stands in the message.
+pub(crate) fn json_error(what: &str, error: &serde_json::Error) -> ErrorResponse {
+    ErrorResponse::bad_request(format!("the {what}: {}", without_type_name(&error.to_string())))
+}
+
+/// What serde names a Rust type with, and what it is in JSON.
+const TYPE_NAMES: [(&str, &str); 5] = [
+    ("expected struct ", "expected an object"),
+    ("expected tuple struct ", "expected an array"),
+    ("expected unit struct ", "expected null"),
+    ("expected internally tagged enum ", "expected an object"),
+    ("expected enum ", "expected a text or an object"),
+];
+
+/// Names a value as JSON does, where serde names the Rust type: `expected struct ApprovalToken`.
 fn without_type_name(message: &str) -> String {
-    let Some((before, rest)) = message.split_once("expected struct ") else {
-        return message.to_owned();
-    };
-    let after = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-    format!("{before}expected an object{after}")
+    TYPE_NAMES.iter().fold(message.to_owned(), |message, (rust, json)| {
+        let mut parts = message.split(rust);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        parts.fold(first, |text, rest| text + json + rest.trim_start_matches(is_name))
+    })
 }
 
 /// Arguments of a call; missing ones are an empty object.
@@ -84,6 +97,8 @@ mod tests {
         let message = "token: invalid type: string, expected struct ApprovalToken at line 1";
         let shown = "token: invalid type: string, expected an object at line 1";
         assert_eq!(without_type_name(message), shown);
+        let twice = without_type_name("expected enum A or expected tuple struct B_2, not 1");
+        assert_eq!(twice, "expected a text or an object or expected an array, not 1");
         assert_eq!(without_type_name("missing field `token`"), "missing field `token`");
     }
 }

@@ -469,6 +469,14 @@ async fn a_line_that_ends_with_a_bare_line_feed_is_a_bad_request() {
             format!("GET {path} HTTP/1.1\r\nhost: localhost\n\r\n"),
             format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nx: y\ncontent-length: 5\r\n\r\n"),
             format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\n"),
+            // Where the body ends is in doubt, so the lines after it would be, too.
+            format!(
+                "POST {path} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\ncontent-length: x\r\na: b\nc: d\r\n\r\n0\r\n\r\n"
+            ),
+            format!(
+                "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}1\r\n\r\n{{",
+                "0".repeat(80)
+            ),
         ] {
             assert_eq!(status_of_bytes(&server, &lines).await, 400, "{lines:?}");
         }

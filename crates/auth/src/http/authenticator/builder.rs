@@ -178,7 +178,7 @@ impl AuthenticatorBuilder {
     ///
     /// # Errors
     ///
-    /// When a token is blank, a proxy is neither an address nor a network, the settings of OAuth are invalid, or a scope is granted or
+    /// When a token is too short, a proxy is neither an address nor a network, the settings of OAuth are invalid, or a scope is granted or
     /// implied that does not exist.
     pub fn build(self) -> Result<Authenticator, AuthBuildError> {
         let mut tokens = ConfiguredTokens::default();

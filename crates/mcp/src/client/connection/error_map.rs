@@ -7,21 +7,25 @@ use rmcp::transport::streamable_http_client::HttpStatusError;
 
 use crate::client::connection::http::{HttpTransportError, StreamableError};
 use crate::client::oauth::AuthorizationFailure;
+use crate::client::setup::sent_secrets::SentSecrets;
 use crate::import::{error_chain, excerpt};
 
-/// Describes a failed handshake.
-pub(crate) fn describe_handshake_error(error: &ClientInitializeError) -> String {
+/// Describes a failed handshake, without the secrets that the server may have quoted.
+pub(crate) fn describe_handshake_error(
+    error: &ClientInitializeError,
+    secrets: &SentSecrets,
+) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed the connection".to_owned(),
         ClientInitializeError::JsonRpcError(error) => {
-            format!("it refused: {}", excerpt(&error.message))
+            format!("it refused: {}", excerpt(&secrets.mask(&error.message)))
         }
         ClientInitializeError::TransportError { error, .. } => {
-            TransportFailure::from_error(error.error.as_ref()).message
+            secrets.mask(&TransportFailure::from_error(error.error.as_ref()).message)
         }
         // The error of `initialize` matters, not that of `server/discover` before it.
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
-            describe_handshake_error(fallback)
+            describe_handshake_error(fallback, secrets)
         }
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_)
@@ -29,7 +33,7 @@ pub(crate) fn describe_handshake_error(error: &ClientInitializeError) -> String 
         | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
             "it answered something else than it was asked".to_owned()
         }
-        other => error_chain(other),
+        other => secrets.mask(&error_chain(other)),
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use crate::client::setup::ancestors::SELF_ATTACH_MESSAGE;
+use crate::client::setup::sent_secrets::SentSecrets;
 use crate::client::setup::validated_server::ServerCommand;
 use crate::import::excerpt;
 use crate::lock::lock;
@@ -62,6 +63,8 @@ struct DiagnosticsState {
     /// The first line of stdout that is not JSON.
     non_json_line: Option<String>,
     stderr_tail: Vec<u8>,
+    /// What is masked in the output.
+    secrets: SentSecrets,
 }
 
 impl ProcessDiagnostics {
@@ -86,9 +89,10 @@ impl ProcessDiagnostics {
         self.update(|state| {
             let mut summary = String::new();
             if let Some(line) = &state.non_json_line {
-                summary = format!("; it printed `{}` where JSON is expected", excerpt(line));
+                let line = excerpt(&state.secrets.mask(line));
+                summary = format!("; it printed `{line}` where JSON is expected");
             }
-            let stderr = String::from_utf8_lossy(&state.stderr_tail);
+            let stderr = state.secrets.mask(&String::from_utf8_lossy(&state.stderr_tail));
             let lines: Vec<&str> = stderr.trim().lines().collect();
             if let Some(last) = lines.rchunks(3).next() {
                 summary = format!("{summary}; its last output: {}", excerpt(&last.join(" ")));
@@ -101,6 +105,7 @@ impl ProcessDiagnostics {
 impl ServerProcess {
     pub(crate) fn spawn(
         program: &ServerCommand,
+        secrets: &SentSecrets,
         max_message_bytes: usize,
     ) -> io::Result<(Self, BoundedStdout, ChildStdin, ProcessDiagnostics)> {
         let mut command = Command::new(&program.path);
@@ -122,6 +127,7 @@ impl ServerProcess {
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let diagnostics = ProcessDiagnostics::default();
+        diagnostics.update(|state| state.secrets = secrets.clone());
         let stderr = child.stderr.take();
         let stderr_task =
             stderr.map(|stderr| tokio::spawn(read_stderr(stderr, diagnostics.clone())));

@@ -18,6 +18,7 @@ use crate::client::error::AttachError;
 use crate::client::oauth::TokenSource;
 use crate::client::setup::limits::AttachLimits;
 use crate::client::setup::remote_server::{HiddenCallback, RemoteServer, ServerLocation, Trust};
+use crate::client::setup::sent_secrets::SentSecrets;
 use crate::pin::PinStore;
 
 /// Longer prefixes are truncated, to leave room for the names.
@@ -39,6 +40,8 @@ pub(crate) struct ValidatedServer {
     pub(crate) name: Arc<str>,
     pub(crate) prefix: String,
     pub(crate) target: TransportConfig,
+    /// What the server must not be quoted with.
+    pub(crate) secrets: SentSecrets,
     pub(crate) timeout: Duration,
     pub(crate) limits: AttachLimits,
     pub(crate) trust: Trust,
@@ -64,14 +67,6 @@ pub(crate) struct ServerCommand {
     pub(crate) env: Vec<(String, Secret)>,
 }
 
-impl ServerCommand {
-    /// Masks the values of its variables, which it may have printed; a short one is found by chance in other text.
-    pub(crate) fn without_secrets(&self, text: String) -> String {
-        let secrets = self.env.iter().map(|(_, secret)| secret.expose());
-        secrets.filter(|secret| secret.len() >= 6).fold(text, |text, it| text.replace(it, "***"))
-    }
-}
-
 impl ValidatedServer {
     /// The address of the server without its secrets; `None` for a process.
     pub(crate) fn address(&self) -> Option<String> {
@@ -94,6 +89,8 @@ impl ValidatedServer {
         let revision = server.revision.as_deref().map(parse_revision);
         let revision = revision.transpose().map_err(&invalid)?;
         let credential_key = server.credential_key();
+        let values = server.headers.iter().chain(&server.env).map(|(_, value)| value);
+        let secrets = SentSecrets::new(values.chain(&server.authorization));
         let target = match server.location {
             ServerLocation::Url(url) => {
                 if !server.env.is_empty() {
@@ -136,6 +133,7 @@ impl ValidatedServer {
             name: name.into(),
             prefix,
             target,
+            secrets,
             timeout: server.timeout,
             limits: server.limits,
             trust: server.trust,

@@ -19,6 +19,7 @@ use crate::auth::request_context::RequestContext;
 use crate::conversation::access::{OpenConversation, Operation};
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::{ID_PARAM, PathParams};
+use crate::http::body::json_error;
 use crate::http::error_response::ErrorResponse;
 use crate::http::extract::{Path, WebSocketUpgrade};
 use crate::protocols::turn_stream::ProtocolStream;
@@ -142,10 +143,7 @@ impl SocketProtocol for AiSdkSocket {
                 }
                 return None;
             }
-            Err(error) => {
-                let error = ErrorResponse::bad_request(format!("the frame: {error}"));
-                (String::new(), Err(error))
-            }
+            Err(error) => (String::new(), Err(json_error("frame", &error))),
         };
         result.unwrap_or_else(|error| Some(error_frame(&request_id, &error)))
     }

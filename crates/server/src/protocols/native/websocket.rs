@@ -16,6 +16,7 @@ use crate::conversation::event::PeerId;
 use crate::conversation::presence::Presence;
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::random_id;
+use crate::http::body::json_error;
 use crate::http::error_response::ErrorResponse;
 use crate::http::extract::WebSocketUpgrade;
 use crate::protocols::websocket::{self, SocketProtocol};
@@ -110,8 +111,7 @@ impl NativeSocket {
         context: RequestContext,
     ) -> Result<(), ErrorResponse> {
         let frame = serde_json::from_str(text);
-        let frame: ClientFrame =
-            frame.map_err(|error| ErrorResponse::bad_request(format!("the frame: {error}")))?;
+        let frame: ClientFrame = frame.map_err(|error| json_error("frame", &error))?;
         self.conversation.check_again(&context, Operation::Participate).await?;
         let (peer, room) = (Some(PeerId::clone(&self.peer)), &self.conversation.room);
         match frame {
