@@ -23,6 +23,8 @@ const WAITING_LANES: [&str; 3] = ["browser", "cluster", "processes"];
 /// All other tests share a lane that runs two executables at a time: more would keep the waiting tests beyond their time limits.
 const COMPUTING_LANE: &str = "computing";
 const DOC_TESTS: &str = "doc tests";
+const WORKSPACE: &str = "workspace";
+pub(crate) const MACROS: &str = "toolwright-macros";
 
 /// These tests show that nothing is lost and nothing happens twice: one failure in a hundred runs is a bug, so none is run again. The
 /// package, its target, and how the names of the tests begin.
@@ -37,8 +39,7 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// How often the running executables are listed while none ends.
 const NEWS_INTERVAL: Duration = Duration::from_secs(60);
 /// The output of each executable.
-const OUTPUT_FOLDER: &str =
-    if cfg!(test) { "target/tmp/test-output" } else { "target/test-output" };
+const OUTPUT_FOLDER: &str = if cfg!(test) { "target/tmp/out" } else { "target/test-output" };
 
 /// Tests that run in one process; or the doc tests, which `cargo` runs.
 pub(crate) struct Suite {
@@ -97,7 +98,7 @@ impl Suite {
     /// The doc tests of all crates.
     pub(crate) fn doc_tests() -> Self {
         Self {
-            package: "workspace".to_owned(),
+            package: WORKSPACE.to_owned(),
             target: DOC_TESTS.to_owned(),
             executable: "cargo".to_owned(),
             args: [&["test", "--locked", "--doc", "--no-fail-fast"], &EVERYTHING[..], &["--"]]
@@ -115,11 +116,6 @@ impl Suite {
             true => &self.target,
             false => COMPUTING_LANE,
         }
-    }
-
-    /// The longest suites start first.
-    fn is_long(&self) -> bool {
-        [ROOT_PACKAGE, "toolwright-macros"].contains(&&*self.package) || self.target == DOC_TESTS
     }
 
     /// Returns true if a failed test of this name may be run again. Of a doc test, there is no executable.
@@ -185,7 +181,8 @@ pub(crate) fn run_all(suites: Vec<Suite>) -> Result<String, String> {
     let lanes: Vec<_> = lanes
         .into_iter()
         .map(|(lane, mut suites)| {
-            suites.sort_by_key(|suite| !suite.is_long());
+            // The longest ones start first.
+            suites.sort_by_key(|it| ![ROOT_PACKAGE, MACROS, WORKSPACE].contains(&&*it.package));
             let workers = if lane == COMPUTING_LANE { 2 } else { 1 };
             (workers, Mutex::new(suites.into_iter()))
         })
