@@ -5,18 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use toolwright::chat::{MemoryStore, Store};
-use toolwright::mcp::{
-    AttachedServer, ClientPeer, ElicitResponse, McpServer, RemoteServer, Trust,
-};
+use toolwright::mcp::{AttachedServer, ClientPeer, ElicitResponse, McpServer, RemoteServer, Trust};
 use toolwright::testing::ScriptedModel;
 use toolwright::{Invoker, Registry, Tool, ToolError};
 use toolwright_server::ServerBuilder;
 
 use crate::approvals::PATH;
 use crate::restart::kept;
-use crate::support::{
-    SseEvents, TestServer, event_type, find_event, invoker, joined_text, serve,
-};
+use crate::support::{SseEvents, TestServer, event_type, find_event, invoker, joined_text, serve};
 use crate::{ag_ui, ai_sdk};
 
 /// The revision with sessions, and the one without.
@@ -50,12 +46,17 @@ impl Shop {
                 })
             }
         });
-        let write = Tool::builder("write", "Has a text written.").run_async(move |_, cx| async move {
-            let messages = json!([{ "role": "user", "content": { "type": "text", "text": "A poem?" } }]);
-            let params = json!({ "messages": messages, "maxTokens": 9 });
-            let written = ClientPeer::from_context(&cx)?.create_message("poem", params).await?;
-            Ok::<_, ToolError>(format!("It is: {}", written["content"]["text"].as_str().unwrap()))
-        });
+        let write =
+            Tool::builder("write", "Has a text written.").run_async(move |_, cx| async move {
+                let messages =
+                    json!([{ "role": "user", "content": { "type": "text", "text": "A poem?" } }]);
+                let params = json!({ "messages": messages, "maxTokens": 9 });
+                let written = ClientPeer::from_context(&cx)?.create_message("poem", params).await?;
+                Ok::<_, ToolError>(format!(
+                    "It is: {}",
+                    written["content"]["text"].as_str().unwrap()
+                ))
+            });
         let server = McpServer::builder(invoker(vec![greet.unwrap(), write.unwrap()]));
         let bound = server.build().unwrap().bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let url = format!("http://{}/mcp", bound.addr());
@@ -144,7 +145,9 @@ async fn a_question_that_is_denied_is_declined() {
     for revision in REVISIONS {
         let served = serve_shop(revision, "shop_greet").await;
         let asked = ask_native(&served.server).await;
-        let events = decide_native(&served.server, &asked, json!({ "verdict": "deny", "reason": "no" })).await;
+        let events =
+            decide_native(&served.server, &asked, json!({ "verdict": "deny", "reason": "no" }))
+                .await;
         let result = result_of(&events, "shop_greet");
         assert_eq!(result["content"][0]["text"], "Decline", "{revision}: {result}");
     }
@@ -174,7 +177,8 @@ async fn a_question_over_ag_ui_is_an_interrupt_with_the_form_of_its_answer() {
         let form = &interrupt["responseSchema"]["properties"]["answer"];
         assert_eq!(form["properties"]["name"]["type"], "string");
         let payload = json!({ "approved": true, "answer": { "name": "Ada" } });
-        let resume = json!([{ "interruptId": interrupt["id"], "status": "resolved", "payload": payload }]);
+        let resume =
+            json!([{ "interruptId": interrupt["id"], "status": "resolved", "payload": payload }]);
         let events = ag_ui::run(server, json!({ "resume": resume })).await;
         let results = events.iter().filter(|event| event_type(event) == "TOOL_CALL_RESULT");
         let results: Vec<&Value> = results.map(|event| &event["content"]).collect();
@@ -190,7 +194,8 @@ async fn a_question_over_the_ai_sdk_is_answered_in_its_part() {
             "output": { "name": "Ada" } })
     };
     let by_approval = |id: &Value, signature: &Value| {
-        let approval = json!({ "id": id, "approved": true, "signature": signature, "reason": "Ada" });
+        let approval =
+            json!({ "id": id, "approved": true, "signature": signature, "reason": "Ada" });
         json!({ "type": "tool-shop_ask_user", "toolCallId": id, "state": "approval-responded", "input": {},
             "approval": approval })
     };
