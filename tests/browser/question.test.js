@@ -51,18 +51,18 @@ describe("a question of an attached server", () => {
   const answerOf = (model) => model.requests.at(-1).body.messages.at(-1).content;
 
   it("is answered in a form", async (t) => {
-    const { question, waitForTurns, screenshot, model } = await ask(t);
+    const { question, turn, screenshot, model } = await ask(t);
     await screenshot("question");
     await question.getByRole("textbox", { name: /name/ }).fill("Ada");
     await question.getByRole("button", { name: "Answer" }).click();
-    await waitForTurns(1);
+    await turn(0).getByText("It is done.").waitFor();
     assert.match(answerOf(model), /"action": "accept", "content": \{"name": "Ada"\}/);
   });
 
   it("is declined", async (t) => {
-    const { question, waitForTurns, model } = await ask(t);
+    const { question, turn, model } = await ask(t);
     await question.getByRole("button", { name: "Decline" }).click();
-    await waitForTurns(1);
+    await turn(0).getByText("It is done.").waitFor();
     assert.match(answerOf(model), /"action": "decline"/);
   });
 });
