@@ -290,9 +290,8 @@ async fn greet(client: toolwright::mcp::ClientPeer) -> Result<String, ToolError>
 
 #[tokio::test]
 async fn people_are_asked_what_attached_servers_want_to_know() {
-    let remote = McpServer::builder(
-        toolwright::Invoker::new(&Registry::of(greet::tool()).unwrap()).unwrap(),
-    );
+    let remote =
+        McpServer::builder(toolwright::Invoker::new(Registry::of(greet::tool()).unwrap()).unwrap());
     let bound = remote.build().unwrap().bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let url = format!("http://{}/mcp", bound.addr());
     let running = tokio::spawn(bound.run(std::future::pending()));

@@ -199,7 +199,7 @@ async fn a_question_over_the_ai_sdk_is_answered_in_its_part() {
         json!({ "type": "tool-shop_ask_user", "toolCallId": id, "state": "approval-responded", "input": {},
             "approval": approval })
     };
-    let ways: [&dyn Fn(&Value, &Value) -> Value; 2] = [&by_output, &by_approval];
+    let ways: [fn(&Value, &Value) -> Value; 2] = [by_output, by_approval];
     for (revision, answered) in REVISIONS.into_iter().flat_map(|it| ways.map(|way| (it, way))) {
         let served = serve_shop(revision, "shop_greet").await;
         let first = send_ai_sdk(&served.server, json!([ai_sdk::user("Go.")])).await;

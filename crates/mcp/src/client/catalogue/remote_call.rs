@@ -354,7 +354,7 @@ impl CallSteps<'_> {
             let question = match tokio::time::timeout(timeout, in_flight.next()).await {
                 Err(_) => return Err(timed_out(timeout)),
                 Ok(InFlightEvent::Response(response)) => {
-                    return Ok((Arc::clone(&in_flight.remote), response));
+                    return Ok((Arc::clone(&in_flight.remote), *response));
                 }
                 Ok(InFlightEvent::Question) => {
                     in_flight.question.as_ref().map(|asked| asked.question.clone())

@@ -106,7 +106,7 @@ pub(crate) struct InFlight {
 pub(crate) enum InFlightEvent {
     /// A question is in [`InFlight::question`].
     Question,
-    Response(Result<ServerResult, ServiceError>),
+    Response(Box<Result<ServerResult, ServiceError>>),
 }
 
 impl InFlight {
@@ -155,7 +155,7 @@ impl InFlight {
             }
             response = &mut self.response => {
                 self.guard.is_answered = true;
-                InFlightEvent::Response(response)
+                InFlightEvent::Response(Box::new(response))
             }
         }
     }
