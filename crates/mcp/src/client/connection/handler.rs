@@ -16,7 +16,7 @@ use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, Ro
 use serde_json::Value;
 use tokio::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
 use toolwright_core::__internal::program;
-use toolwright_core::{Progress, ToolResult};
+use toolwright_core::{ErrorKind, Outcome, Progress, ToolResult};
 
 use crate::client::catalogue::remote_call::question::Question;
 use crate::client::elicit::{ElicitHandler, answer_elicitation};
@@ -101,7 +101,7 @@ impl HandlerState {
         lock(&self.callers).retain(|caller| caller.request != *request);
     }
 
-    /// Asks the caller of a request in flight; `None` if it is not known whose call the question is about, or it has ended.
+    /// Asks the caller of a request in flight; `None` if it is not known whose call the question is about.
     async fn ask_caller(&self, question: Value, origin: Option<RequestId>) -> Option<ToolResult> {
         let (reply, result) = oneshot::channel();
         {
@@ -126,7 +126,9 @@ impl HandlerState {
             };
             caller.sender.send(AskedQuestion { question, reply }).ok()?;
         }
-        result.await.ok()
+        // The call was given up before the answer.
+        let given_up = || ToolResult::from_outcome(Outcome::Cancelled, ErrorKind::Failed, "");
+        Some(result.await.unwrap_or_else(|_| given_up()))
     }
 
     pub(crate) async fn answer_elicitation(&self, params: ElicitRequestParams) -> ElicitResult {

@@ -99,7 +99,11 @@ impl Question {
         if let Ok(schema) = Schema::check(schema.clone()) {
             coerce(&mut answer, &schema);
         }
-        ElicitResponse::Accept(answer)
+        match answer {
+            Value::Object(_) => ElicitResponse::Accept(answer),
+            // A text for a form with several fields is no answer.
+            _ => ElicitResponse::Cancel,
+        }
     }
 
     /// Returns the message that the person has written in place of a model; the error is the reason why there is none.
