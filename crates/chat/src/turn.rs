@@ -351,6 +351,11 @@ impl Turn {
         self.tracked_calls().filter(started).map(|it| &it.metadata)
     }
 
+    /// Returns true if a call has started and has no result.
+    pub(crate) fn is_started(&self, call: &CallId) -> bool {
+        self.started_calls().any(|started| started.call == *call)
+    }
+
     /// Returns the calls of the newest step, and those inside them, that have no result.
     pub fn open_calls(&self) -> impl Iterator<Item = &CallMetadata> {
         self.unfinished_calls().map(|tracked| &tracked.metadata)

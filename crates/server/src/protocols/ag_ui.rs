@@ -98,7 +98,8 @@ async fn start_run(
         return Ok(replay_thread(endpoint, context, &conversation, input).await?);
     };
     conversation.check_again(&context, Operation::Participate).await?;
-    let encoder = new_encoder(input)?.with_client_results(client_result_calls(&command_kind));
+    let encoder =
+        new_encoder(input)?.with_client_results(client_result_calls(&command_kind, &pending));
     let peer = ai_sdk::random_peer_id()?;
     let mut command = RoomCommand::new(command_kind, caller, Some(Arc::clone(&peer)));
     let is_decision = matches!(command.kind, CommandKind::Decisions(_));
@@ -183,10 +184,9 @@ fn resume_decisions(
         let id = interrupt_id(approval);
         let mut entries = resume.iter().filter(|entry| entry.interrupt_id == id);
         match (entries.next(), entries.next()) {
-            (Some(entry), None) => match entry.verdict() {
-                Ok(verdict) => Ok(approval.respond(verdict)),
-                Err(why) => run_error("invalid_payload", format!("`{id}`: {why}")),
-            },
+            (Some(entry), None) => entry
+                .response(approval)
+                .or_else(|why| run_error("invalid_payload", format!("`{id}`: {why}"))),
             (Some(_), Some(_)) => run_error("invalid_payload", format!("`{id}` is decided twice")),
             (None, _) => run_error(
                 "uncovered_interrupt",
@@ -198,11 +198,15 @@ fn resume_decisions(
 }
 
 /// The calls whose results the client has sent.
-fn client_result_calls(command_kind: &CommandKind) -> Vec<CallId> {
+fn client_result_calls(command_kind: &CommandKind, pending: &[PendingApproval]) -> Vec<CallId> {
     let CommandKind::Decisions(decided) = command_kind else {
         return Vec::new();
     };
-    let answered = decided.iter().filter(|it| matches!(it.verdict, ApprovalVerdict::Answer { .. }));
+    let answered = decided.iter().filter(|it| {
+        let call = pending.iter().find(|call| call.call.id == it.call);
+        matches!(it.verdict, ApprovalVerdict::Answer { .. })
+            && call.is_some_and(is_client_tool_call)
+    });
     answered.map(|decided| decided.call.clone()).collect()
 }
 

@@ -8,11 +8,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::oneshot;
 use toolwright_chat::{ApprovalResponse, PendingApproval};
 use toolwright_core::{CallId, Content, Role};
 
 use super::native::denial_text;
+use super::question::{answer_question, is_question};
 use super::sse;
 use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
@@ -58,6 +60,7 @@ struct UiPart {
     media_type: Option<String>,
     tool_call_id: Option<String>,
     state: Option<String>,
+    output: Option<Value>,
     approval: Option<UiApproval>,
 }
 
@@ -239,6 +242,16 @@ fn approval_responses(
 ) -> Result<Vec<ApprovalResponse>, ErrorResponse> {
     let mut responses = Vec::new();
     for part in &message.parts {
+        // The front end answers a question as it gives the output of a tool of its own.
+        let asked = |call: &&PendingApproval| {
+            is_question(call) && part.tool_call_id.as_deref() == Some(call.call.id.as_str())
+        };
+        if part.state.as_deref() == Some("output-available")
+            && let (Some(question), Some(output)) = (pending.iter().find(asked), &part.output)
+        {
+            responses.push(answer_question(question, output));
+            continue;
+        }
         let Some(approval) =
             part.approval.as_ref().filter(|_| part.state.as_deref() == Some("approval-responded"))
         else {
@@ -256,9 +269,13 @@ fn approval_responses(
             pending_approval.token =
                 read.map_err(|_| ErrorResponse::conflict("`signature` is not what it was"))?;
         }
-        responses.push(match approval.approved {
-            true => pending_approval.approve(),
-            false => pending_approval.deny(denial_text(approval.reason.as_deref())),
+        let text = approval.reason.as_deref();
+        responses.push(match (approval.approved, text) {
+            (true, Some(answer)) if is_question(&pending_approval) => {
+                answer_question(&pending_approval, &answer.into())
+            }
+            (true, _) => pending_approval.approve(),
+            (false, _) => pending_approval.deny(denial_text(approval.reason.as_deref())),
         });
     }
     match responses.is_empty() {

@@ -35,6 +35,7 @@ mod openai;
 mod openapi;
 mod own_login;
 mod owners;
+mod questions;
 mod queue;
 mod quotas;
 mod reference;
