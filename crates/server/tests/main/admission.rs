@@ -41,7 +41,10 @@ impl Store for CheckedStore {
             match refuses {
                 None => Ok(()),
                 Some(None) => Err(StoreError::new("the disk is full: make room")),
-                Some(Some(wait)) => Err(StoreError::overloaded("it cannot keep up", wait)),
+                Some(Some(retry_after)) => {
+                    let message = "it cannot keep up".to_owned();
+                    Err(StoreError::Overloaded { message, retry_after })
+                }
             }
         })
     }
