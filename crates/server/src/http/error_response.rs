@@ -269,3 +269,68 @@ impl IntoResponse for ErrorResponse {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use toolwright_chat::{ModelError, ModelErrorKind};
+
+    use super::*;
+    use crate::conversation::cluster::node_message::NodeMessage;
+
+    /// An error after it was sent to another node.
+    fn of_other_node(error: &ConversationError) -> ConversationError {
+        let text = NodeMessage::rejected("item".to_owned(), error).to_json();
+        match NodeMessage::from_json(&text) {
+            Some(NodeMessage::Rejected { error: kind, message, .. }) => {
+                ConversationError::OtherNode { kind, message }
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_error_has_the_same_status_kind_and_message_at_every_node() {
+        let retry_after = Duration::from_secs(5);
+        let message = "sk-live-0123456789abcdefghij is full";
+        let quota = |limit| {
+            let message = "used up".to_owned();
+            ConversationError::Quota { limit, message, retry_after }
+        };
+        let store = || StoreError::new(message);
+        let model = ModelError::new(ModelErrorKind::Forbidden, "no");
+        let rows: [(ConversationError, u16, &str); 17] = [
+            (ConversationError::NotFound, 404, "unknown"),
+            (ConversationError::NotQueued, 404, "unknown"),
+            (ConversationError::Invalid { message: "?".to_owned() }, 400, "invalid"),
+            (ConversationError::Forbidden { message: "no" }, 403, "forbidden"),
+            (ConversationError::not_taken(), 409, "refused"),
+            (ConversationError::Full { message: "full" }, 429, "busy"),
+            (quota("messages_per_minute"), 429, "rate_limit"),
+            (quota("tokens_per_day"), 429, "quota"),
+            (ConversationError::UnknownPrice { model: "m".to_owned() }, 503, "quota"),
+            (ConversationError::Undecided { message: "?" }, 503, "unavailable"),
+            (store().into(), 503, "store"),
+            (SharedStateError::new(message).into(), 503, "store"),
+            (ChatError::from(store()).into(), 503, "store"),
+            (ChatError::Busy { reason: "elsewhere".to_owned() }.into(), 429, "busy"),
+            (ChatError::NoInput.into(), 404, "silent"),
+            (ChatError::from(model).into(), 502, "forbidden"),
+            (
+                StoreError::Overloaded { message: message.to_owned(), retry_after }.into(),
+                503,
+                "overloaded",
+            ),
+        ];
+        for (error, status, kind) in rows {
+            let shown = |error: ConversationError| {
+                let response = ErrorResponse::from(error);
+                (response.status.as_u16(), response.kind, response.message)
+            };
+            let remote = shown(of_other_node(&error));
+            let own = shown(error.clone());
+            assert_eq!((own.0, &*own.1), (status, kind), "{error:?}");
+            assert_eq!(own, remote);
+            assert!(!own.2.contains("0123456789"), "{error:?}");
+        }
+    }
+}

@@ -15,13 +15,13 @@ use crate::support::{
 
 /// A store in memory whose `check_writable` returns what a test sets.
 #[derive(Clone, Default)]
-struct CheckedStore {
-    kept: Arc<MemoryStore>,
+pub(crate) struct CheckedStore {
+    pub(crate) kept: Arc<MemoryStore>,
     refuses: Arc<Mutex<Option<Option<Duration>>>>,
 }
 
 impl CheckedStore {
-    fn refuse(&self, retry_after: Option<Duration>) {
+    pub(crate) fn refuse(&self, retry_after: Option<Duration>) {
         *self.refuses.lock().unwrap() = Some(retry_after);
     }
 

@@ -1,14 +1,17 @@
-//! Errors of handlers: whatever kind a handler names, its message is answered once.
+//! Errors of handlers: whatever kind of error a handler returns, its message is answered once.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::json;
 use toolwright::chat::{MemoryStore, Store as _};
 use toolwright::testing::FnModel;
-use toolwright_server::{Endpoint, IncomingMessage, ServerBuilder, TurnError};
+use toolwright_server::{
+    ConversationError, Endpoint, IncomingMessage, Server, ServerBuilder, TurnError,
+};
 
+use crate::admission::CheckedStore;
 use crate::endpoints::stored_kinds;
-use crate::support::{find_event, no_tools, serve};
+use crate::support::{find_event, no_tools, serve, serve_built};
 
 /// Has a handler fail with an error of this kind, which the server uses for errors of its own, too.
 async fn check_answered_once(kind: &'static str) {
@@ -60,4 +63,29 @@ async fn a_handler_that_refuses_has_its_message_in_the_journal() {
 #[tokio::test]
 async fn a_handler_that_forbids_has_its_message_in_the_journal() {
     check_answered_once("forbidden").await;
+}
+
+#[tokio::test]
+async fn a_handler_whose_message_to_another_conversation_is_rejected_has_its_own_in_the_journal() {
+    let (store, server) = (CheckedStore::default(), Arc::<OnceLock<Server>>::default());
+    let (full, of_handler) = (store.clone(), Arc::clone(&server));
+    let endpoint = Endpoint::new("/shop").memory(true).on_message(move || {
+        let (full, server) = (full.clone(), Arc::clone(&of_handler));
+        async move {
+            full.refuse(None);
+            let sent = server.get().unwrap().send_message("/shop/2", "order").await;
+            let error = sent.err().unwrap();
+            assert!(matches!(error, ConversationError::Store(_)), "{error:?}");
+            Err::<(), TurnError>(error.into())
+        }
+    });
+    let built = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let built = built.store(store.clone(), "checked").mount_all().build().unwrap();
+    assert!(server.set(built.clone()).is_ok());
+    let served = serve_built(built).await;
+    let failed = served.post_and_collect("/shop/1", "buy").await;
+    let error = find_event(&failed, "error");
+    assert_eq!(error["kind"], "store");
+    assert_eq!(error["message"], "the disk is full: make room");
+    assert_eq!(stored_kinds(&*store.kept, "/shop/1").await, ["buy", "ended: failed"]);
 }
