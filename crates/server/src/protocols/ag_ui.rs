@@ -18,6 +18,7 @@ use super::turn_stream::ProtocolStream;
 use super::{Messages, ai_sdk, sse};
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::access::{OpenConversation, Operation};
+use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
@@ -71,6 +72,12 @@ impl From<ErrorResponse> for RunError {
     }
 }
 
+impl From<ConversationError> for RunError {
+    fn from(error: ConversationError) -> Self {
+        Self::Http(error.into())
+    }
+}
+
 impl From<StoreError> for RunError {
     fn from(error: StoreError) -> Self {
         Self::Http(error.into())
@@ -107,8 +114,8 @@ async fn start_run(
     let admitted = room.admit(command).await?;
     let after = match started.await {
         Ok(Ok(after)) => after,
-        Ok(Err(why)) => return run_error("refused", redact(&why.message)),
-        Err(_) => return run_error("refused", ErrorResponse::not_taken().message),
+        Ok(Err(why)) => return run_error("refused", redact(&why.to_string())),
+        Err(_) => return run_error("refused", ConversationError::not_taken().to_string()),
     };
     let subscriber = match is_decision {
         // The first request that has sent it may have had another peer.

@@ -19,6 +19,7 @@ use super::sse;
 use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::access::{OpenConversation, Operation};
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
@@ -79,7 +80,7 @@ pub(crate) struct SubmittedTurn {
     pub(crate) conversation: OpenConversation,
     peer: PeerId,
     is_decision: bool,
-    started: oneshot::Receiver<Result<u64, ErrorResponse>>,
+    started: oneshot::Receiver<Result<u64, ConversationError>>,
     pending_approvals: Vec<PendingApproval>,
     continued_message_id: Option<String>,
     known_calls: Vec<CallId>,
@@ -183,7 +184,7 @@ pub(crate) async fn submit_chat(
 impl SubmittedTurn {
     /// Waits until the turn starts, and streams it from there.
     pub(crate) async fn into_stream(self) -> Result<ProtocolStream<AiSdkEncoder>, ErrorResponse> {
-        let after = self.started.await.map_err(|_| ErrorResponse::not_taken())??;
+        let after = self.started.await.map_err(|_| ConversationError::not_taken())??;
         let room = self.conversation.room;
         let answer = room.event_log().turn().answer_id;
         let subscriber = match self.is_decision {

@@ -22,6 +22,7 @@ mod embedded;
 mod endpoints;
 mod excluded;
 mod external_agent;
+mod handler_errors;
 mod hostile_clients;
 mod http_api;
 mod inbox;
