@@ -98,7 +98,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-bench", &["toolwright"]),
     ("test-support", &[]),
     ("test-support-mcp", &["toolwright", "toolwright-mcp"]),
-    ("toolwright-counts", &["toolwright", "toolwright-bench"]),
+    ("toolwright-counts", &["assistant-tools", "toolwright", "toolwright-bench"]),
     ("xtask", &[]),
     ("command-docs", &["toolwright-app"]),
 ];
