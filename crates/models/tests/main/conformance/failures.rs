@@ -99,6 +99,17 @@ pub(crate) async fn an_error_body_with_status_200_is_an_error(protocol: &dyn Pro
     assert_eq!(transport.requests().len(), 4);
 }
 
+pub(crate) async fn an_error_begins_with_the_vendor(protocol: &dyn ProtocolFixture) {
+    for status in [401, 500] {
+        let answer = || CannedResponse::error(status, "boom");
+        let transport = CannedTransport::new([answer(), answer(), answer(), answer()]);
+        let model = model(protocol, &transport);
+        let error = ask(&model, weather_request()).await.error.unwrap();
+        let vendor = format!("{}: ", model.id().vendor);
+        assert!(error.message.starts_with(&vendor), "{status}: {error}");
+    }
+}
+
 pub(crate) async fn nothing_is_retried_after_the_first_event(protocol: &dyn ProtocolFixture) {
     let body = protocol.streamed(&sunny_reply());
     let half = &body[..body.find("ere.").unwrap()];
