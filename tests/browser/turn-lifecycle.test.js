@@ -56,7 +56,7 @@ describe("an answer that is being streamed", () => {
     await send("First");
     await turn(0).getByText("Working…").waitFor();
     await send("Second");
-    await page.getByText("It will be said when the turn before it is over").first().waitFor();
+    await page.getByText("It is sent when the answer above is complete").first().waitFor();
     assert.equal(await page.locator(".turn").count(), 1);
     more.open();
     await waitForTurns(2);

@@ -252,11 +252,17 @@ impl RemoteServers {
     }
 
     /// Accepts the changed definition of a tool or prompt, by its name here or at its server, or the changed issuer of a server, by
-    /// the name of the server; returns the name of the server.
+    /// the name of the server; returns what is accepted, in words.
     pub(crate) async fn accept_change(&self, name: &str) -> Result<String, AppError> {
-        let issuer = self.connector.pins().accept(name, ISSUER_PIN).await;
-        if issuer.map_err(|error| AppError::from_error(&error))? {
-            return Ok(name.to_owned());
+        let failed = |error: PinError| AppError::from_error(&error);
+        let pins = self.connector.pins();
+        let drifted = pins.drifted(name).await.map_err(failed)?;
+        let issuer = drifted.into_iter().find(|(definition, _)| definition == ISSUER_PIN);
+        if let Some((_, issuer)) = issuer
+            && pins.accept(name, ISSUER_PIN).await.map_err(failed)?
+        {
+            let issuer = issuer.join(" ");
+            return Ok(format!("`{issuer}` as the authorization server of {name}"));
         }
         let (mut by_local_name, mut by_remote_name) = (Vec::new(), Vec::new());
         for status in self.statuses().into_iter().flatten() {
@@ -286,7 +292,7 @@ impl RemoteServers {
         for accepting in accepting.into_iter().flatten() {
             accepting.await?;
         }
-        Ok(server.clone())
+        Ok(format!("`{name}` of {server}"))
     }
 
     /// The error if no change, or more than one, has this name.

@@ -44,7 +44,7 @@ pub trait PinStore: Send + Sync {
     fn accept<'a>(&'a self, server: &'a str, definition: &'a str) -> PinFuture<'a, bool>;
 
     /// Returns the definitions of a server that had changed when they were last seen, each with the parts that differ, such as
-    /// `description`.
+    /// `description`; with its [issuer](crate::ISSUER_PIN), the new address.
     ///
     /// # Errors
     ///

@@ -128,6 +128,7 @@ fn a_check_of_an_unreachable_server_reports_the_reason() {
         ("no-such-program", "cannot start `no-such-program`", 1),
         ("true", "check that it runs, and speaks MCP there", 1),
         ("sh -c 'echo hello; read line'", "`hello` where JSON is expected", 1),
+        ("sh -c 'echo boom >&2'", "; its last output: boom", 1),
         ("", "write the server's address", 2),
         ("a 'b", "a quote is not closed", 2),
     ] {

@@ -79,7 +79,8 @@ fn a_refresh_token_goes_to_another_issuer_only_after_a_person_has_accepted_it() 
     assert_eq!(shop.refreshes(), 0);
 
     let accepted = program.run(&["mcp", "accept", "shop"]);
-    assert_eq!((accepted.code, accepted.err.as_str()), (Some(0), "accepted `shop` of shop\n"));
+    let message = format!("accepted `{own}` as the authorization server of shop\n");
+    assert_eq!((accepted.code, accepted.err), (Some(0), message));
     program.call();
     assert_eq!(shop.refreshes(), 1);
 }

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolwright_core::Registry;
 
-use super::catalogue::{RemoteItem, pin_name};
+use super::catalogue::RemoteItem;
 use super::error::AttachError;
 use crate::client::connection::reconnect::{Attachment, keep_connected};
 use crate::client::connection::shared_connection::ConnectionState;
@@ -144,7 +144,7 @@ impl AttachedServer {
                 .items()
                 .filter(|item| item.hidden.is_some())
                 .filter(|item| item.name == name || item.remote_name == name)
-                .map(|item| pin_name(&item.remote_name, item.is_prompt))
+                .map(RemoteItem::pin_name)
                 .collect();
             if hidden.is_empty() {
                 return Err(AttachError::NotChanged { server: server(), name });

@@ -10,6 +10,7 @@ use toolwright_core::{BundleItem, Registry};
 
 use crate::client::catalogue::listing::Listing;
 use crate::client::connection::shared_connection::SharedConnection;
+use crate::client::oauth::ISSUER_PIN;
 use crate::client::setup::validated_server::ValidatedServer;
 use crate::import::{RemoteDefinition, parse_prompt, parse_tool};
 use crate::pin::{Fingerprint, PinStatus};
@@ -54,11 +55,29 @@ struct CatalogueEntry {
     fingerprint: Fingerprint,
 }
 
-/// The name that a definition is pinned under.
-pub(super) fn pin_name(remote: &str, is_prompt: bool) -> String {
+/// What the names of pinned prompts begin with.
+const PROMPT_PREFIX: &str = "prompt:";
+
+/// What the names of pinned tools begin with that would be the pin of something else.
+const TOOL_PREFIX: &str = "tool:";
+
+/// The name that a definition is pinned under. A server chooses the names of its tools: none may be the pin of a prompt, or of the
+/// server's issuer.
+fn pin_name(remote: &str, is_prompt: bool) -> String {
+    let is_taken = || {
+        remote == ISSUER_PIN || [PROMPT_PREFIX, TOOL_PREFIX].iter().any(|it| remote.starts_with(it))
+    };
     match is_prompt {
-        true => format!("prompt:{remote}"),
+        true => format!("{PROMPT_PREFIX}{remote}"),
+        false if is_taken() => format!("{TOOL_PREFIX}{remote}"),
         false => remote.to_owned(),
+    }
+}
+
+impl RemoteItem {
+    /// Returns the name that its definition is [pinned](crate::PinStore) under.
+    pub fn pin_name(&self) -> String {
+        pin_name(&self.remote_name, self.is_prompt)
     }
 }
 
@@ -264,5 +283,25 @@ impl ParsedListing {
             (name, definition.fingerprint.clone())
         };
         self.definitions.iter().map(fingerprint).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_tool_has_the_pin_of_a_prompt_of_the_issuer_or_of_another_tool() {
+        let names =
+            ["say", "prompt:say", "tool:say", "tool:prompt:say", ISSUER_PIN, "tool:tool:say"];
+        let tools = names.iter().map(|name| pin_name(name, false));
+        let prompts = names.iter().map(|name| pin_name(name, true));
+        let pins: HashSet<String> = tools.chain(prompts).chain([ISSUER_PIN.to_owned()]).collect();
+        assert_eq!(pins.len(), 2 * names.len() + 1, "{pins:?}");
+        // Pins that are stored stay valid.
+        assert_eq!(
+            (pin_name("say", false), pin_name("say", true)),
+            ("say".into(), "prompt:say".into())
+        );
     }
 }

@@ -20,6 +20,9 @@ const DEFINITION_PARTS: [&str; 7] = [
     "arguments",
 ];
 
+/// The only part of the fingerprint of an issuer.
+const ISSUER: &str = "issuer";
+
 /// A digest of a definition, and of each part, so that changed parts can be named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,8 +44,13 @@ impl Fingerprint {
 
     /// The fingerprint of an authorization server: its issuer, which people who read the pins should recognise.
     pub(crate) fn of_issuer(issuer: &str) -> Self {
-        let parts = BTreeMap::from([("issuer".to_owned(), issuer.to_owned())]);
+        let parts = BTreeMap::from([(ISSUER.to_owned(), issuer.to_owned())]);
         Self { sha256: digest(&Value::from(issuer)), parts }
+    }
+
+    /// The issuer, if it is the fingerprint of one.
+    pub(super) fn issuer(&self) -> Option<&str> {
+        self.parts.get(ISSUER).map(String::as_str)
     }
 
     /// Returns the digest of all parts together, as 64 hexadecimal digits.

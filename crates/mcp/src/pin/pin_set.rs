@@ -66,12 +66,14 @@ impl PinSet {
         (statuses, changed)
     }
 
-    /// Returns the definitions of a server that had changed when they were last seen, each with the parts that differ.
+    /// Returns the definitions of a server that had changed when they were last seen, each with the parts that differ; of an issuer,
+    /// its new address.
     pub(super) fn drifted(&self, server: &str) -> Vec<(String, Vec<String>)> {
         let pins = self.0.get(server).into_iter().flatten();
         let drifted = pins.filter_map(|(name, pin)| {
-            let changed = pin.pinned.changed_parts(pin.drifted.as_ref()?);
-            Some((name.clone(), changed))
+            let now = pin.drifted.as_ref()?;
+            let issuer = now.issuer().map(|issuer| vec![issuer.to_owned()]);
+            Some((name.clone(), issuer.unwrap_or_else(|| pin.pinned.changed_parts(now))))
         });
         drifted.collect()
     }

@@ -16,6 +16,7 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
+use tokio::sync::RwLock;
 use url::form_urlencoded;
 
 /// A signing key and its id.
@@ -86,6 +87,8 @@ pub(crate) struct Issuer {
     pub(crate) fetched: AtomicUsize,
     /// Whether keys cannot be fetched.
     pub(crate) is_down: AtomicBool,
+    /// While it is locked for writing, keys are on their way.
+    pub(crate) way: RwLock<()>,
     /// The requested scopes of each authorization.
     pub(crate) asked: Mutex<Vec<String>>,
     /// The parameters of each authorization, by its code.
@@ -100,6 +103,7 @@ impl Issuer {
             keys: Mutex::new(vec![Arc::new(Key::new("first"))]),
             fetched: AtomicUsize::new(0),
             is_down: AtomicBool::new(false),
+            way: RwLock::default(),
             asked: Mutex::default(),
             codes: Mutex::default(),
         });
@@ -157,8 +161,9 @@ async fn keys(State(issuer): State<Arc<Issuer>>) -> Response<Body> {
         let response = Response::builder().status(StatusCode::BAD_GATEWAY);
         return response.body(Body::empty()).unwrap();
     }
-    let keys = issuer.keys.lock().unwrap();
+    let keys = issuer.keys.lock().unwrap().clone();
     let keys: Vec<Value> = keys.iter().map(|key| key.published()).collect();
+    drop(issuer.way.read().await);
     json_response(&json!({ "keys": keys }))
 }
 

@@ -8,6 +8,7 @@ use test_support_mcp::client::{
     HttpAnswer, RunningServer, http_request, post, send, serve, stateless_request,
 };
 use test_support_mcp::tools::{kit, server};
+use tokio::task::yield_now;
 use toolwright::Secret;
 use toolwright_mcp::{Claims, Jwks, ResourceServer, ScopeRule, StaticTokens, VerifyError};
 
@@ -272,6 +273,36 @@ async fn a_stranger_does_not_keep_the_keys_of_the_issuer_out() {
     assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 200);
     wait(6).await;
     assert_eq!(list(&served, &old).await.status, 401, "the old key is not published any more");
+}
+
+#[tokio::test]
+async fn a_key_that_is_published_while_others_are_on_their_way_is_not_unknown() {
+    let issuer = Issuer::open().await;
+    let oauth = ResourceServer::new(HERE, Jwks::new(issuer.url.clone()).unwrap());
+    let served = serve(&server(&kit()).oauth(oauth).build().unwrap()).await;
+    let claims = claims(&issuer.url, HERE, "ada", "");
+    assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 200);
+    let on_the_way = issuer.way.write().await;
+    let stranger = Key::new("stranger").sign(&claims);
+    let follow = async {
+        while issuer.fetched.load(Ordering::SeqCst) < 2 {
+            yield_now().await;
+        }
+        issuer.rotate("second");
+        let arrive = async {
+            for _ in 0..1_000 {
+                yield_now().await;
+            }
+            drop(on_the_way);
+        };
+        let new = issuer.key().sign(&claims);
+        tokio::join!(list(&served, &new), arrive).0
+    };
+    let (stranger, new) = tokio::join!(list(&served, &stranger), follow);
+    assert_eq!(stranger.status, 401, "{stranger:?}");
+    assert_eq!(new.status, 503, "{new:?}");
+    wait(6).await;
+    assert_eq!(list(&served, &issuer.key().sign(&claims)).await.status, 200);
 }
 
 #[tokio::test]

@@ -9,21 +9,25 @@ use crate::vendor::Vendor;
 /// A shorter value of a header is found by chance in other text.
 const MIN_SECRET_LEN: usize = 6;
 
-/// Names the vendor; where no response began because of the network, also the address and how to start a server on this machine.
+/// Names the vendor; where no response began because of the network, also the address. For a server on this machine that refuses
+/// connections, also how to start it.
 pub(crate) fn with_vendor(
     mut error: ModelError,
     vendor: &str,
     url: &Url,
     has_begun: bool,
 ) -> ModelError {
-    let is_away = error.kind == ModelErrorKind::Network && !has_begun;
-    error.message = match is_away {
-        true => {
-            let address = url.origin().ascii_serialization();
+    let address = url.origin().ascii_serialization();
+    error.message = match error.kind {
+        ModelErrorKind::Network if !has_begun => {
             let advice = start_advice(vendor, url);
             format!("{vendor} does not answer at {address}: {}{advice}", error.message)
         }
-        false => format!("{vendor}: {}", error.message),
+        // A server that accepts connections runs.
+        ModelErrorKind::Timeout if !has_begun => {
+            format!("{vendor} does not answer at {address}: {}", error.message)
+        }
+        _ => format!("{vendor}: {}", error.message),
     };
     error
 }

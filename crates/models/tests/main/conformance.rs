@@ -50,6 +50,7 @@ macro_rules! conforms {
             garbage_is_an_error,
             a_page_is_an_error_that_shows_it,
             a_redirect_is_not_followed,
+            an_error_begins_with_the_vendor,
             silence_has_an_end,
             the_connection_is_not_awaited_after_the_last_frame,
             too_many_calls_are_an_error,

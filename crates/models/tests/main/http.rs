@@ -146,7 +146,8 @@ async fn a_server_that_sends_nothing_times_out() {
     let timeouts = timeouts_with(|timeouts| &mut timeouts.first_byte);
     let error = ask(&model(&base, timeouts), weather_request()).await.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
-    assert!(error.message.starts_with("ollama: nothing was answered"), "{error}");
+    let expected = format!("ollama does not answer at {base}: nothing was answered");
+    assert!(error.message.starts_with(&expected), "{error}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::DropGuard;
 use toolwright_chat::{
     ChatError, ChatEvent, ChatStream, InboxItem, ModelId, Response, StoreError, TurnEnd,
@@ -37,6 +38,7 @@ struct Inner {
     /// The peer that receives this session's events; `None` broadcasts to all.
     recipient: Option<PeerId>,
     cancel: CancellationToken,
+    started_at: Instant,
     turn_state: Mutex<TurnState>,
 }
 
@@ -82,6 +84,7 @@ impl Session {
             request_context: context,
             peer,
             cancel,
+            started_at: Instant::now(),
             turn_state: Mutex::default(),
         }))
     }
@@ -236,15 +239,22 @@ impl Session {
     /// Answers with the events of another framework's agent or a program.
     ///
     /// The events are stored like those of a model. The last one should be [`ChatEvent::TurnEnded`]; without it the answer
-    /// is the text so far.
+    /// is the text so far. A stream that goes on when the [time of the turn](toolwright_chat::TurnLimits::time) is up is cut off.
     pub async fn forward(&self, events: impl Stream<Item = ChatEvent> + Send) {
         let mut events = pin!(events);
         let mut has_steps = false;
+        let max = self.0.room.endpoint.max_turn_time;
+        let mut time_is_up = pin!(sleep(max.saturating_sub(self.0.started_at.elapsed())));
         loop {
             let event = tokio::select! {
                 biased;
                 () = self.0.cancel.cancelled() => {
                     self.turn_state().external_transcript.end(TurnEnd::Cancelled);
+                    return;
+                }
+                () = &mut time_is_up => {
+                    let reason = format!("it took {} seconds", max.as_secs());
+                    self.turn_state().external_transcript.end(TurnEnd::Limit { reason });
                     return;
                 }
                 event = events.next() => event,

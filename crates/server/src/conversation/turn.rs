@@ -239,7 +239,7 @@ async fn append_external_transcript(room: &Room, turn: &TurnContext) -> Result<(
     let mut transcript = {
         let mut state = turn.session.turn_state();
         // A chat has written its turn to the journal itself.
-        if state.model.is_some() || state.paused || room.unstored.is_some() {
+        if state.model.is_some() || state.paused {
             return Ok(());
         }
         std::mem::take(&mut state.external_transcript)

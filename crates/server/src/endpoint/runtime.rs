@@ -43,6 +43,8 @@ pub(crate) struct EndpointRuntime {
     pub(crate) on_message: Option<ErasedHandler>,
     pub(crate) heartbeat: Duration,
     pub(crate) idle_timeout: Option<Duration>,
+    /// The time limit of one turn.
+    pub(crate) max_turn_time: Duration,
     /// The names of the tools that only this endpoint has.
     pub(crate) endpoint_tools: Arc<HashSet<String>>,
     /// The names of the tools that only a resolver may have.
@@ -144,6 +146,8 @@ impl Endpoint {
         if let Some(max) = self.timeout {
             chat = chat.configure_limits(|limits| limits.time = max);
         }
+        let mut max_turn_time = Duration::ZERO;
+        let mut chat = chat.configure_limits(|limits| max_turn_time = limits.time);
         if self.approve_every_call {
             chat = chat.ask_before_each_call();
         }
@@ -165,6 +169,7 @@ impl Endpoint {
             bounds: self.bounds,
             heartbeat: self.heartbeat.unwrap_or(shared.server.limits.heartbeat_interval),
             idle_timeout: self.idle_timeout,
+            max_turn_time,
             persistent: self.memory,
             broadcast: self.broadcast,
             interceptors: self.interceptors,

@@ -1,6 +1,8 @@
 //! An endpoint that a foreign agent answers.
 
-use futures::stream;
+use std::time::Duration;
+
+use futures::{StreamExt as _, stream};
 use serde_json::json;
 use toolwright::chat::{ChatEvent, ModelId, StopReason, TurnEnd, Usage};
 use toolwright::testing::ScriptedModel;
@@ -98,4 +100,24 @@ async fn an_agent_that_never_ends_is_stopped() {
     events.read_until("text").await;
     server.post("/agent/x/stop", json!({})).await;
     assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
+}
+
+#[tokio::test]
+async fn an_agent_that_drips_is_cut_off_when_the_time_of_the_turn_is_up() {
+    let limit = Duration::from_secs(1);
+    let endpoint = Endpoint::new("/agent/{r}").memory(true).timeout(limit).on_message(
+        |session: Session| async move {
+            let words = stream::repeat(ChatEvent::Text { delta: "and ".to_owned() }).take(3);
+            session.forward(words.chain(stream::pending())).await;
+        },
+    );
+    let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
+    let server = serve(server).await;
+    let events = server.post_and_collect("/agent/x", "Go").await;
+    assert_eq!(joined_text(&events), "and and and ");
+    let ended = events.last().unwrap();
+    assert_eq!((&ended["type"], &ended["end"]), (&json!("ended"), &json!("limit")), "{ended}");
+    let shown = server.get("/agent/x").await.json();
+    let last = shown["entries"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["what"]["ended"]["end"]["end"], "limit", "{last}");
 }

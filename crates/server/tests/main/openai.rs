@@ -1,8 +1,11 @@
 //! Clients of OpenAI's API.
 
+use std::time::Duration;
+
+use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use toolwright::chat::{self, ModelErrorKind, StopReason, TurnEnd};
+use toolwright::chat::{self, ChatEvent, ModelErrorKind, StopReason, TurnEnd};
 use toolwright::testing::{ModelReply, ScriptedModel};
 use toolwright_core::BoxFuture;
 use toolwright_server::{
@@ -440,6 +443,27 @@ async fn a_handler_answers_here_too_and_its_error_is_reported() {
     }
     assert!(paid.lock().unwrap().is_empty());
     assert_eq!(server.get("/api/conversations").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn what_a_foreign_agent_sends_is_the_answer_and_so_is_its_end() {
+    let answers = |message: IncomingMessage, session: Session| async move {
+        let delta = r#"{"sum": 5}"#.to_owned();
+        let events = stream::iter([ChatEvent::Text { delta }]);
+        match message.text().as_str() {
+            "drip" => session.forward(events.chain(stream::pending())).await,
+            _ => session.forward(events).await,
+        }
+    };
+    let assistant = Endpoint::assistant().timeout(Duration::from_secs(1)).on_message(answers);
+    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(assistant));
+    let server = server.await;
+    let more = json!({ "response_format": { "type": "json_object" } });
+    let whole = answer(&server, asks("What is 2 + 3?"), more).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], r#"{"sum": 5}"#);
+    let dripped = server.post(PATH, request(asks("drip"), json!({}))).await;
+    assert_eq!(dripped.status, 500, "{dripped:?}");
+    assert_eq!(dripped.json()["error"]["code"], "limit");
 }
 
 #[tokio::test]

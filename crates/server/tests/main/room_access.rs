@@ -494,6 +494,7 @@ async fn open_connections_end_when_the_function_does_not_allow_them_any_more() {
     server.turn_as("ada", LOBBY, "Still here?").await;
     events.read_until("ended").await;
     socket.until("ended").await;
+    frames.until("ended").await;
     members.remove("bob");
     frames.send(json!({ "type": "prompt", "text": "Let me in." })).await;
     // Comments arrive until then, so that no single wait is long.

@@ -46,6 +46,7 @@ struct JwksInner {
 
 #[derive(Default)]
 struct KeyCache {
+    /// The keys, and when they were requested.
     keys: Option<(Arc<KeySet>, Instant)>,
     no_fetch_before: Option<Instant>,
     /// The fetch under way; completes when the keys are in the cache, or cannot be fetched.
@@ -121,10 +122,10 @@ impl Jwks {
 
     async fn verify_signature(&self, token: &SignedToken<'_>) -> Result<(), VerifyError> {
         let arrived = Instant::now();
-        let (keys, fetched_at) = self.keys_for(token, arrived).await?;
+        let (keys, requested_at) = self.keys_for(token, arrived).await?;
         let Some(key) = keys.find(token.kid(), token.algorithm) else {
             // The issuer may have published the key since these were fetched.
-            return Err(match self.0.source.is_some() && fetched_at < arrived {
+            return Err(match self.0.source.is_some() && requested_at < arrived {
                 true => VerifyError::unavailable(format!(
                     "a token names a key that {} may have published just now",
                     self.0.issuer
@@ -138,7 +139,7 @@ impl Jwks {
         }
     }
 
-    /// Returns the cached keys, and when they were fetched; fetches them first if there are none or the token's is not among them.
+    /// Returns the cached keys, and when they were requested; fetches them first if there are none or the token's is not among them.
     async fn keys_for(
         &self,
         token: &SignedToken<'_>,
@@ -197,6 +198,8 @@ impl Jwks {
 
 impl JwksInner {
     async fn refresh(&self, is_unknown_key: bool) {
+        // The issuer may publish a key while these are on their way.
+        let requested_at = Instant::now();
         let fetched = match &self.source {
             Some(source) => source.fetch().await,
             None => return,
@@ -206,7 +209,7 @@ impl JwksInner {
         cache.fetching = None;
         match fetched {
             Ok(keys) => {
-                cache.keys = Some((Arc::new(keys), now));
+                cache.keys = Some((Arc::new(keys), requested_at));
                 cache.no_fetch_before = is_unknown_key.then(|| now + FETCH_PAUSE);
             }
             Err(reason) => {

@@ -99,6 +99,17 @@ pub(crate) async fn an_error_body_with_status_200_is_an_error(protocol: &dyn Pro
     assert_eq!(transport.requests().len(), 4);
 }
 
+pub(crate) async fn an_error_begins_with_the_vendor(protocol: &dyn ProtocolFixture) {
+    for status in [401, 500] {
+        let answer = || CannedResponse::error(status, "boom");
+        let transport = CannedTransport::new([answer(), answer(), answer(), answer()]);
+        let model = model(protocol, &transport);
+        let error = ask(&model, weather_request()).await.error.unwrap();
+        let vendor = format!("{}: ", model.id().vendor);
+        assert!(error.message.starts_with(&vendor), "{status}: {error}");
+    }
+}
+
 pub(crate) async fn nothing_is_retried_after_the_first_event(protocol: &dyn ProtocolFixture) {
     let body = protocol.streamed(&sunny_reply());
     let half = &body[..body.find("ere.").unwrap()];
@@ -194,16 +205,22 @@ pub(crate) async fn silence_has_an_end(protocol: &dyn ProtocolFixture) {
     let stops = CannedResponse::ok(body).hanging();
     let mut unbegun = stops.clone();
     unbegun.chunks.clear();
-    for (canned, message) in [
-        (CannedResponse::never(), "nothing was answered within 120s"),
-        (unbegun, "the answer did not begin within 120s"),
-        (stops, "the answer stopped: nothing more came within 90s"),
+    for (canned, message, names_address) in [
+        (CannedResponse::never(), "nothing was answered within 120s", true),
+        (unbegun, "the answer did not begin within 120s", false),
+        (stops, "the answer stopped: nothing more came within 90s", false),
     ] {
         let transport = CannedTransport::new([canned]);
         let model = builder(protocol, &transport).timeouts(timeouts).build().unwrap();
         let error = ask(&model, weather_request()).await.error.unwrap();
         assert_eq!(error.kind, ModelErrorKind::Timeout);
-        assert_eq!(error.message, format!("{}: {message}", model.id().vendor));
+        let vendor = format!(
+            "{}{}",
+            model.id().vendor,
+            if names_address { " does not answer at http" } else { ": " }
+        );
+        assert!(error.message.starts_with(&vendor), "{error}");
+        assert!(error.message.ends_with(&format!(": {message}")), "{error}");
         assert_eq!(transport.dropped_count(), 1);
     }
 }

@@ -296,7 +296,7 @@ export function chatPage(app) {
       continueAfter = null;
       if (queued) {
         message.show(position);
-        announce("It will be said when the turn before it is over", { show: true });
+        announce("It is sent when the answer above is complete", { show: true });
       } else message.remove();
     } catch (error) {
       message.remove();

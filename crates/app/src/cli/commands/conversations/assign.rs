@@ -3,7 +3,7 @@
 use toolwright_chat::{
     Append, Entry, Owner, Store, TailEnd, TurnStatus, load_turn_status, sign_imported_decisions,
 };
-use toolwright_server::ConversationTitles;
+use toolwright_server::{ConversationTitles, end_shares};
 
 use super::{unknown_id_message, with_lease};
 use crate::cli::cli_error::{CliError, error_chain};
@@ -43,6 +43,9 @@ pub(super) async fn assign(store: &dyn Store, from: &str, subject: &str) -> Resu
         Ok(entries.len())
     })
     .await?;
+    // It may be assigned back: they must not come back with it.
+    let ended = end_shares(&store.shared_state(), from).await;
+    ended.map_err(|error| CliError::failure(error_chain(&error)))?;
     eprintln!("{}: {count} entries, now of {}", sanitize(&to), sanitize(subject));
     Ok(())
 }

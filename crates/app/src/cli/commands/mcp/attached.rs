@@ -28,8 +28,8 @@ pub(super) fn execute(
             runtime.block_on(list_servers(program.config(), servers, format))
         }
         McpCommand::Accept { name } => {
-            let server = runtime.block_on(servers.accept_change(&name))?;
-            output::print_stderr(&format!("accepted `{name}` of {server}\n"));
+            let accepted = runtime.block_on(servers.accept_change(&name))?;
+            output::print_stderr(&format!("accepted {accepted}\n"));
             Ok(ExitCode::SUCCESS)
         }
         McpCommand::Login { name, open, port } => {
@@ -99,12 +99,7 @@ async fn hide_changed_tools(
     servers: &RemoteServers,
 ) -> Result<(), CliError> {
     for (definition, changed) in servers.drifted(&status.server).await? {
-        let (remote, is_prompt) = match definition.strip_prefix("prompt:") {
-            Some(prompt) => (prompt, true),
-            None => (&*definition, false),
-        };
-        let mut items = status.items.iter_mut();
-        let item = items.find(|it| it.remote_name == remote && it.is_prompt == is_prompt);
+        let item = status.items.iter_mut().find(|item| item.pin_name() == definition);
         if let Some(item) = item.filter(|item| item.hidden.is_none()) {
             let note = format!(
                 "`{}`: a running program has seen its {} change, and hides it",
