@@ -42,8 +42,8 @@ pub use registry::{
     View,
 };
 pub use shared_state::{
-    Count, MemorySharedState, SharedState, SharedStateError, SharedStateFuture, subject_key,
-    subject_key_prefix,
+    Count, MemorySharedState, SharedState, SharedStateError, SharedStateFuture, SharedValue,
+    TimeToLive, subject_key, subject_key_prefix,
 };
 pub use tool::approvers::{ApproverRule, Approvers, InvalidApprover};
 pub use tool::builder::{Args, IntoToolOutput, ToolBuilder};

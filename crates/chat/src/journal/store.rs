@@ -28,6 +28,9 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// time may be acquired by another holder, and appends of the former holder fail from then on; until then, the lease remains
 /// valid. The inbox needs no lease: what a node accepts from a client is stored there, whichever node holds the lease.
 pub trait Store: Send + Sync + 'static {
+    /// Returns which processes may use the same store at the same time. It never changes.
+    fn scope(&self) -> StoreScope;
+
     /// Acquires the lease of a conversation for `duration`; `None` if another holder has it.
     ///
     /// A holder that has the lease already acquires it again: so does a process that was restarted under the same name. Every
@@ -148,6 +151,19 @@ pub trait Store: Send + Sync + 'static {
     fn load<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<Entry>> {
         self.tail(conversation, TailEnd::Newest, usize::MAX)
     }
+}
+
+/// Which processes may use the same store at the same time, each having opened it: they then see each other's leases, inboxes and
+/// shared state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum StoreScope {
+    /// One: the store is in its memory, or it locks its files.
+    Process,
+    /// Those of one machine.
+    Machine,
+    /// The nodes of a cluster, on any machine.
+    Cluster,
 }
 
 /// The right to append to one conversation, from one acquisition to the next.
@@ -322,7 +338,7 @@ pub fn entry_title(entry: &Entry) -> String {
 
 impl<S: Store + ?Sized> Store for Arc<S> {
     crate::delegate_store!(|self| **self =>
-        acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
+        scope acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
         list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key check_writable shared_state);
 }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use toolwright::SharedState;
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{LONG, race_count};
 
 /// Two nodes, each with a store of its own.
-async fn nodes(backend: &Backend) -> [Arc<dyn SharedState>; 2] {
+async fn nodes(backend: &dyn Backend) -> [Arc<dyn SharedState>; 2] {
     [backend.open().await.shared_state(), backend.open().await.shared_state()]
 }
 
@@ -26,7 +26,7 @@ where
     usize::from(one.await.unwrap()) + usize::from(two.await.unwrap())
 }
 
-pub(crate) async fn one_of_two_nodes_inserts_a_key(backend: &Backend) {
+pub async fn one_of_two_nodes_inserts_a_key(backend: &dyn Backend) {
     let nodes = nodes(backend).await;
     for round in 0..race_count() {
         let key = round.to_string();
@@ -38,7 +38,7 @@ pub(crate) async fn one_of_two_nodes_inserts_a_key(backend: &Backend) {
     }
 }
 
-pub(crate) async fn one_of_two_nodes_replaces_a_value(backend: &Backend) {
+pub async fn one_of_two_nodes_replaces_a_value(backend: &dyn Backend) {
     let nodes = nodes(backend).await;
     for round in 0..race_count() {
         nodes[0].put("token", "a", "old", None).await.unwrap();
@@ -49,7 +49,7 @@ pub(crate) async fn one_of_two_nodes_replaces_a_value(backend: &Backend) {
     }
 }
 
-pub(crate) async fn one_of_two_nodes_removes_a_value(backend: &Backend) {
+pub async fn one_of_two_nodes_removes_a_value(backend: &dyn Backend) {
     let nodes = nodes(backend).await;
     for round in 0..race_count() {
         nodes[0].put("code", "a", "value", Some(LONG)).await.unwrap();
@@ -62,7 +62,7 @@ pub(crate) async fn one_of_two_nodes_removes_a_value(backend: &Backend) {
     }
 }
 
-pub(crate) async fn one_of_two_nodes_counts_the_last_unit(backend: &Backend) {
+pub async fn one_of_two_nodes_counts_the_last_unit(backend: &dyn Backend) {
     let nodes = nodes(backend).await;
     for round in 0..race_count() {
         let key = round.to_string();
