@@ -10,7 +10,7 @@ pub(crate) mod local_windows;
 mod memory;
 mod provided;
 
-pub use key::{subject_key, subject_key_prefix};
+pub use key::{check_shared_key, subject_key, subject_key_prefix};
 pub use memory::MemorySharedState;
 
 /// The future of an operation of a [`SharedState`].

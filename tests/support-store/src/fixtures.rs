@@ -39,11 +39,7 @@ pub fn encode(entries: &[Entry]) -> Vec<String> {
 }
 
 /// Acquires the lease of a conversation for a holder; `None` if another one has it.
-pub async fn acquire_as(
-    store: &dyn Store,
-    conversation: &str,
-    holder: &str,
-) -> Option<Lease> {
+pub async fn acquire_as(store: &dyn Store, conversation: &str, holder: &str) -> Option<Lease> {
     store.acquire(conversation, holder, LONG).await.unwrap()
 }
 

@@ -129,9 +129,7 @@ pub async fn an_item_is_withdrawn_once(backend: &dyn Backend) {
     assert_eq!(inbox_ids(&store).await, ["a"]);
 }
 
-pub async fn an_inbox_survives_leases_and_is_deleted_with_its_conversation(
-    backend: &dyn Backend,
-) {
+pub async fn an_inbox_survives_leases_and_is_deleted_with_its_conversation(backend: &dyn Backend) {
     let store = backend.open().await;
     push(&store, &inbox_message("a", "One")).await;
     let room = acquire(&store, "room").await;
@@ -189,9 +187,7 @@ pub async fn many_tasks_add_to_one_inbox(backend: &dyn Backend) {
     assert_eq!(stored, expected);
 }
 
-pub async fn an_item_is_not_lost_when_its_conversation_is_removed_meanwhile(
-    backend: &dyn Backend,
-) {
+pub async fn an_item_is_not_lost_when_its_conversation_is_removed_meanwhile(backend: &dyn Backend) {
     let store = backend.open().await;
     let removing = tokio::spawn({
         let store = Arc::clone(&store);

@@ -137,9 +137,7 @@ pub async fn a_term_rises_with_every_acquisition(backend: &dyn Backend) {
     check(&acquire(&store, "room").await).await;
 }
 
-pub async fn the_holder_of_a_lease_is_known_until_it_expires_or_is_released(
-    backend: &dyn Backend,
-) {
+pub async fn the_holder_of_a_lease_is_known_until_it_expires_or_is_released(backend: &dyn Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let holder = async || again.lease_status("room").await.unwrap().holder;
     assert_eq!(holder().await, None);

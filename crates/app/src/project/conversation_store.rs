@@ -105,9 +105,8 @@ impl ConversationStore {
 
 /// The URL of the configured store if the nodes of a cluster may share it.
 pub(crate) fn cluster_store_url(project: &Project) -> Result<Option<String>, AppError> {
-    let is_of_cluster = |url: &String| {
-        StoreKind::of_url(url).is_some_and(|kind| kind.scope == StoreScope::Cluster)
-    };
+    let is_of_cluster =
+        |url: &String| StoreKind::of_url(url).is_some_and(|kind| kind.scope == StoreScope::Cluster);
     Ok(configured_url(project.config())?.filter(is_of_cluster))
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::key::{check_key, prefix_end};
+use super::key::{check_shared_key, prefix_end};
 use super::{SharedState, SharedStateFuture, SharedValue, TimeToLive};
 
 /// Shared state of one process: the default, which costs no store.
@@ -115,7 +115,7 @@ impl MemorySharedState {
 impl SharedState for MemorySharedState {
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
         let value = || self.spaces().get(space, key).map(|stored| stored.value.clone());
-        Box::pin(async move { check_key(space, key).map(|()| value()) })
+        Box::pin(async move { check_shared_key(space, key).map(|()| value()) })
     }
 
     fn swap<'a>(
@@ -127,7 +127,7 @@ impl SharedState for MemorySharedState {
         ttl: TimeToLive,
     ) -> SharedStateFuture<'a, bool> {
         let swap = move || self.spaces().swap(space, key, expected, new, ttl);
-        Box::pin(async move { check_key(space, key).map(|()| swap()) })
+        Box::pin(async move { check_shared_key(space, key).map(|()| swap()) })
     }
 
     fn scan<'a>(
@@ -137,6 +137,8 @@ impl SharedState for MemorySharedState {
         limit: usize,
     ) -> SharedStateFuture<'a, Vec<SharedValue>> {
         let scan = move || self.spaces().scan(space, prefix, limit);
-        Box::pin(async move { check_key(space.unwrap_or_default(), prefix).map(|()| scan()) })
+        Box::pin(
+            async move { check_shared_key(space.unwrap_or_default(), prefix).map(|()| scan()) },
+        )
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use sqlx::postgres::PgRow;
 use sqlx::{Row as _, query};
-use toolwright_core::__internal::{check_key, prefix_end};
+use toolwright_core::__internal::prefix_end;
 use toolwright_core::{
     Count, SharedState, SharedStateError, SharedStateFuture, SharedValue, TimeToLive,
+    check_shared_key,
 };
 
 use super::journal::text_column;
@@ -73,7 +74,7 @@ impl PostgresSharedState {
 impl SharedState for PostgresSharedState {
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let read = || {
                 query(
                     "SELECT value FROM toolwright_shared WHERE space = $1 AND key = $2
@@ -98,7 +99,7 @@ impl SharedState for PostgresSharedState {
         ttl: TimeToLive,
     ) -> SharedStateFuture<'a, bool> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let swap = match (expected, new) {
                 (None, None) => return Ok(self.get(space, key).await?.is_none()),
                 (None, Some(_)) => {
@@ -141,7 +142,7 @@ impl SharedState for PostgresSharedState {
         limit: usize,
     ) -> SharedStateFuture<'a, Vec<SharedValue>> {
         Box::pin(async move {
-            check_key(space.unwrap_or_default(), prefix)?;
+            check_shared_key(space.unwrap_or_default(), prefix)?;
             let end = prefix_end(prefix);
             let scan = || {
                 query(
@@ -178,7 +179,7 @@ impl SharedState for PostgresSharedState {
         ttl: Option<Duration>,
     ) -> SharedStateFuture<'a, ()> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let put = || {
                 query(
                     "INSERT INTO toolwright_shared
@@ -207,7 +208,7 @@ impl SharedState for PostgresSharedState {
         window: Duration,
     ) -> SharedStateFuture<'a, Count> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let count = async || {
                 let row = query(
                     "SELECT is_admitted, new_total, resets_in FROM toolwright_count($1, $2, $3, $4, $5)",

@@ -7,8 +7,10 @@ use std::time::Duration;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use sqlx::{query, query_as, query_scalar};
 use toolwright_chat::StoreError;
-use toolwright_core::__internal::{check_key, prefix_end};
-use toolwright_core::{Count, SharedState, SharedStateFuture, SharedValue, TimeToLive};
+use toolwright_core::__internal::prefix_end;
+use toolwright_core::{
+    Count, SharedState, SharedStateFuture, SharedValue, TimeToLive, check_shared_key,
+};
 
 use super::error;
 use super::writer::Writer;
@@ -74,7 +76,7 @@ async fn remove_expired(connection: &mut SqliteConnection) -> Result<(), sqlx::E
 impl SharedState for SqliteSharedState {
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let value = query_scalar(concat!(
                 "SELECT value FROM shared WHERE space = ? AND key = ? AND ifnull(expires > ",
                 now!(),
@@ -96,7 +98,7 @@ impl SharedState for SqliteSharedState {
         ttl: TimeToLive,
     ) -> SharedStateFuture<'a, bool> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let swap = match (expected, new) {
                 (None, None) => return Ok(self.get(space, key).await?.is_none()),
                 (None, Some(_)) => concat!(
@@ -137,7 +139,7 @@ impl SharedState for SqliteSharedState {
         limit: usize,
     ) -> SharedStateFuture<'a, Vec<SharedValue>> {
         Box::pin(async move {
-            check_key(space.unwrap_or_default(), prefix)?;
+            check_shared_key(space.unwrap_or_default(), prefix)?;
             let scan = match space {
                 Some(_) => concat!(
                     "SELECT space, key, value, expires - ",
@@ -179,7 +181,7 @@ impl SharedState for SqliteSharedState {
         window: Duration,
     ) -> SharedStateFuture<'a, Count> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let (amount, limit) = (to_sql(amount), to_sql(limit));
             let window = duration_millis(window);
             let counted = self.write(false, async |connection| {
