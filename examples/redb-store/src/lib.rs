@@ -25,10 +25,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 //! ```
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use toolwright::chat::{
     Append, ConversationSummary, Entry, InboxItem, Lease, LeaseStatus, Owner, Store, StoreError,
@@ -36,11 +35,11 @@ use toolwright::chat::{
 };
 use toolwright::{Secret, SharedState};
 
-mod conversation;
 mod database;
 mod leases;
 mod reading;
 mod shared_state;
+mod writing;
 
 use database::Inner;
 use shared_state::RedbSharedState;
@@ -56,7 +55,7 @@ impl RedbStore {
     /// When the file is open in another process, is not of redb, or cannot be read or written.
     pub fn open(file: impl AsRef<Path>) -> Result<Self, StoreError> {
         let file = file.as_ref();
-        Inner::new(file.display().to_string(), redb::Database::create(file))
+        Inner::prepare(file.display().to_string(), redb::Database::create(file))
     }
 
     /// Opens what a backend of redb stores, such as its memory.
@@ -66,7 +65,7 @@ impl RedbStore {
     /// When it cannot be read or written.
     pub fn with_backend(backend: impl redb::StorageBackend) -> Result<Self, StoreError> {
         let database = redb::Builder::new().create_with_backend(backend);
-        Inner::new("the backend".to_owned(), database)
+        Inner::prepare("the backend".to_owned(), database)
     }
 }
 
@@ -81,53 +80,30 @@ impl Store for RedbStore {
         holder: &'a str,
         duration: Duration,
     ) -> StoreFuture<'a, Option<Lease>> {
-        let (name, holder) = (conversation.to_owned(), holder.to_owned());
-        self.0.write(move |writing, leases| {
-            if leases.is_held_by_other(&name, &holder) {
-                return Ok(None);
-            }
-            let term = writing.raise_term(&name)?;
-            let lease = Lease::new(name, holder, term);
-            leases.hold(&lease, duration);
-            Ok(Some(lease))
-        })
+        let lease = Lease::new(conversation, holder, 0);
+        self.0.write(move |it| it.acquire(lease, duration))
     }
 
     fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool> {
         let lease = lease.clone();
-        self.0.write(move |_, leases| {
-            let is_held = leases.is_held(&lease);
-            if is_held {
-                leases.hold(&lease, duration);
-            }
-            Ok(is_held)
-        })
+        self.0.write(move |it| Ok(it.leases.renew(&lease, duration)))
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         let lease = lease.clone();
-        self.0.write(move |writing, leases| {
-            if leases.is_held(&lease) {
-                leases.release(&lease.conversation);
-                writing.remove_if_empty(&lease.conversation)?;
-            }
-            Ok(())
-        })
+        self.0.write(move |it| it.release(&lease))
     }
 
     fn lease_status<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, LeaseStatus> {
         let name = conversation.to_owned();
-        self.0.write(move |writing, leases| Ok(leases.status(&name, writing.term(&name)?)))
+        self.0.write(move |it| Ok(it.leases.status(&name, it.record(&name)?.term)))
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
         let (lease, entries) = (lease.clone(), append.entries.to_vec());
         let (taken, turn) = (append.taken.to_vec(), append.turn);
         // Each commit is on the disk: redb has none that survive the process and not the machine.
-        self.0.write(move |writing, leases| {
-            leases.check(&lease)?;
-            writing.append(&lease.conversation, &entries, &taken, turn)
-        })
+        self.0.write(move |it| it.append(&lease, Append::new(&entries).taking(&taken).turn(turn)))
     }
 
     fn push_inbox<'a>(
@@ -137,12 +113,12 @@ impl Store for RedbStore {
         limit: usize,
     ) -> StoreFuture<'a, Option<u64>> {
         let (name, item) = (conversation.to_owned(), item.clone());
-        self.0.write(move |writing, _| writing.push(&name, &item, limit))
+        self.0.write(move |it| it.push(&name, item, limit))
     }
 
     fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>> {
         let name = conversation.to_owned();
-        self.0.read(move |reading| reading.inbox(&name))
+        self.0.read(move |it| it.inbox(&name))
     }
 
     fn remove_inbox_item<'a>(
@@ -151,27 +127,16 @@ impl Store for RedbStore {
         position: u64,
     ) -> StoreFuture<'a, bool> {
         let name = conversation.to_owned();
-        self.0.write(move |writing, leases| {
-            let is_removed = writing.take(&name, position)?;
-            if is_removed && !leases.has(&name) {
-                writing.remove_if_empty(&name)?;
-            }
-            Ok(is_removed)
-        })
+        self.0.write(move |it| it.withdraw(&name, position))
     }
 
     fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
-        self.0.with_leases(move |reading, leases| {
-            let now = Instant::now();
-            reading.with_work(limit, |name| !leases.is_valid(name, now))
-        })
+        self.0.read(move |it| it.with_work(limit, |holder| holder.is_none()))
     }
 
     fn list_held_by<'a>(&'a self, holder: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
-        let holder = holder.to_owned();
-        self.0.with_leases(move |reading, leases| {
-            reading.with_work(limit, |name| leases.holder(name) == Some(&holder))
-        })
+        let own = holder.to_owned();
+        self.0.read(move |it| it.with_work(limit, |holder| holder == Some(&own)))
     }
 
     fn tail<'a>(
@@ -186,15 +151,11 @@ impl Store for RedbStore {
             TailEnd::Before(id) => Some((id.to_owned(), 0)),
             TailEnd::At(id) => Some((id.to_owned(), 1)),
         };
-        self.0.read(move |reading| reading.tail(&name, end.as_ref(), limit))
+        self.0.read(move |it| it.tail(&name, end, limit))
     }
 
     fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>> {
-        self.0.read(move |reading| {
-            let mut listed = reading.summaries(|_| true)?;
-            listed.truncate(limit);
-            Ok(listed)
-        })
+        self.0.read(move |it| Ok(it.summaries(|_| true)?.take(limit).collect()))
     }
 
     fn list_by_owner<'a>(
@@ -203,12 +164,8 @@ impl Store for RedbStore {
         limit: usize,
     ) -> StoreFuture<'a, Vec<ConversationSummary>> {
         let owner = owner.clone();
-        self.0.read(move |reading| {
-            let is_owned = |name: &str| Owner::split_stored_name(name).0 == owner;
-            let mut listed = reading.summaries(|summary| is_owned(&summary.conversation))?;
-            listed.truncate(limit);
-            Ok(listed)
-        })
+        let of = |it: &ConversationSummary| Owner::split_stored_name(&it.conversation).0;
+        self.0.read(move |it| Ok(it.summaries(|it| of(it) == owner)?.take(limit).collect()))
     }
 
     fn list_older_than(
@@ -216,53 +173,34 @@ impl Store for RedbStore {
         time: u64,
         limit: usize,
     ) -> StoreFuture<'_, Vec<ConversationSummary>> {
-        self.0.read(move |reading| {
-            let older = reading.summaries(|summary| summary.last < time)?;
-            Ok(older.into_iter().rev().take(limit).collect())
+        self.0.read(move |it| {
+            Ok(it.summaries(|summary| summary.last < time)?.rev().take(limit).collect())
         })
     }
 
     fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
         let lease = lease.clone();
-        self.0.write(move |writing, leases| {
-            leases.check(&lease)?;
-            writing.clear(&lease.conversation)
-        })
+        self.0.write(move |it| it.delete(&lease, None))
     }
 
     fn delete_expired<'a>(&'a self, lease: &'a Lease, time: u64) -> StoreFuture<'a, bool> {
         let lease = lease.clone();
-        self.0.write(move |writing, leases| {
-            leases.check(&lease)?;
-            writing.clear_expired(&lease.conversation, time)
-        })
+        self.0.write(move |it| it.delete(&lease, Some(time)))
     }
 
     fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>> {
-        self.0.write(|writing, _| {
-            let keys = match writing.keys()? {
-                known if known.is_empty() => writing.add_key(1)?,
-                known => known,
-            };
-            Ok(keys.into_iter().map(Secret::new).collect())
-        })
+        self.0.write(|it| Ok(it.keys(None)?.into_iter().map(Secret::new).collect()))
     }
 
     fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()> {
-        self.0.write(move |writing, _| writing.add_key(keep).map(drop))
+        self.0.write(move |it| it.keys(Some(keep)).map(drop))
     }
 
     fn check_writable(&self) -> StoreFuture<'_, ()> {
-        self.0.write(|writing, _| writing.probe())
+        self.0.write(|it| it.set_meta("probe", &()))
     }
 
     fn shared_state(&self) -> Arc<dyn SharedState> {
         Arc::new(RedbSharedState(Arc::clone(&self.0)))
-    }
-}
-
-impl fmt::Debug for RedbStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RedbStore").field(&self.0.label).finish()
     }
 }

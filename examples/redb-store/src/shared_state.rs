@@ -6,44 +6,31 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use redb::{ReadableTable as _, ReadableTableMetadata as _};
 use toolwright::{SharedState, SharedStateFuture, SharedValue, TimeToLive, check_shared_key};
 
-use crate::conversation::Writing;
-use crate::database::{Fault, Inner, SHARED};
-
-/// The number of values at which expired ones are looked for, each time that it is a multiple of this.
-const SWEEP_INTERVAL: u64 = 128;
+use crate::database::{Inner, SHARED};
 
 /// The shared state of a store.
 pub(crate) struct RedbSharedState(pub(crate) Arc<Inner>);
 
-/// A value in the table, as long as it is borrowed.
-type Row<'v> = (Option<u64>, &'v str);
-
-/// Milliseconds since 1970: values outlive the process, so their clock is that of the machine.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, whole_millis)
+/// The time since 1970: values outlive the process, so their clock is that of the machine.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-fn whole_millis(duration: Duration) -> u64 {
-    duration.as_millis().try_into().unwrap_or(u64::MAX)
+/// Returns the time that is left until so many milliseconds since 1970; `None` if they are over.
+fn left_until(expires: u64, now: Duration) -> Option<Duration> {
+    Duration::from_millis(expires).checked_sub(now).filter(|left| !left.is_zero())
 }
 
-fn is_valid(row: &Row<'_>, now: u64) -> bool {
-    row.0.is_none_or(|expires| expires > now)
+fn is_valid(expires: Option<u64>, now: Duration) -> bool {
+    expires.is_none_or(|expires| left_until(expires, now).is_some())
 }
 
 impl SharedState for RedbSharedState {
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
         Box::pin(async move {
-            check_shared_key(space, key)?;
-            let id = (space.to_owned(), key.to_owned());
-            let read = self.0.read(move |reading| {
-                let table = reading.0.open_table(SHARED)?;
-                let stored = table.get((&*id.0, &*id.1))?;
-                let valid = stored.as_ref().map(|it| it.value()).filter(|it| is_valid(it, now()));
-                Ok(valid.map(|(_, value)| value.to_owned()))
-            });
-            Ok(read.await?)
+            // The key itself is the first of those that begin with it.
+            let first = self.scan(Some(space), key, 1).await?.into_iter().next();
+            Ok(first.filter(|first| first.key == key).map(|first| first.value))
         })
     }
 
@@ -57,10 +44,33 @@ impl SharedState for RedbSharedState {
     ) -> SharedStateFuture<'a, bool> {
         Box::pin(async move {
             check_shared_key(space, key)?;
-            let id = (space.to_owned(), key.to_owned());
+            let (space, key) = (space.to_owned(), key.to_owned());
             let (expected, new) = (expected.map(str::to_owned), new.map(str::to_owned));
-            let swap = Swap { id, expected, new, ttl };
-            Ok(self.0.write(move |writing, _| swap.perform(writing)).await?)
+            let swap = self.0.write(move |writing| {
+                let (id, now) = ((&*space, &*key), now());
+                let mut table = writing.rows.open_table(SHARED)?;
+                let known = table.get(id)?.map(|row| (row.value().0, row.value().1.to_owned()));
+                let known = known.filter(|(expires, _)| is_valid(*expires, now));
+                if known.as_ref().map(|(_, value)| value) != expected.as_ref() {
+                    return Ok(false);
+                }
+                let expires = match ttl {
+                    TimeToLive::Forever => None,
+                    TimeToLive::For(time) => now.saturating_add(time).as_millis().try_into().ok(),
+                    TimeToLive::Unchanged => known.and_then(|(expires, _)| expires),
+                };
+                match new {
+                    Some(new) => drop(table.insert(id, (expires, &*new))?),
+                    None => drop(table.remove(id)?),
+                }
+                // Expired values do not accumulate: the number of all passes a multiple of this.
+                if table.len()? % 128 == 0 {
+                    table.retain(|_, row| is_valid(row.0, now))?;
+                }
+                writing.is_changed = true;
+                Ok(true)
+            });
+            Ok(swap.await?)
         })
     }
 
@@ -74,19 +84,18 @@ impl SharedState for RedbSharedState {
             check_shared_key(space.unwrap_or_default(), prefix)?;
             let (space, prefix) = (space.map(str::to_owned), prefix.to_owned());
             let scanned = self.0.read(move |reading| {
-                let (table, now) = (reading.0.open_table(SHARED)?, now());
+                let (table, now) = (reading.rows.open_table(SHARED)?, now());
                 let mut values = Vec::new();
                 for stored in table.range((space.as_deref().unwrap_or_default(), &*prefix)..)? {
                     let (id, row) = stored?;
                     let ((known, key), row) = (id.value(), row.value());
-                    let is_after = space
-                        .as_deref()
-                        .is_some_and(|space| known != space || !key.starts_with(&*prefix));
-                    if is_after || values.len() == limit {
+                    let is_meant = key.starts_with(&*prefix)
+                        && space.as_ref().is_none_or(|space| known == *space);
+                    if values.len() == limit || (space.is_some() && !is_meant) {
                         break;
                     }
-                    if key.starts_with(&*prefix) && is_valid(&row, now) {
-                        let left = row.0.map(|expires| Duration::from_millis(expires - now));
+                    if is_meant && is_valid(row.0, now) {
+                        let left = row.0.and_then(|expires| left_until(expires, now));
                         values.push(SharedValue::new(known, key, row.1, left));
                     }
                 }
@@ -94,41 +103,5 @@ impl SharedState for RedbSharedState {
             });
             Ok(scanned.await?)
         })
-    }
-}
-
-struct Swap {
-    /// The space and the key.
-    id: (String, String),
-    expected: Option<String>,
-    new: Option<String>,
-    ttl: TimeToLive,
-}
-
-impl Swap {
-    fn perform(self, writing: &mut Writing<'_>) -> Result<bool, Fault> {
-        let (id, now) = ((&*self.id.0, &*self.id.1), now());
-        let mut table = writing.transaction().open_table(SHARED)?;
-        let expires = {
-            let stored = table.get(id)?;
-            let valid = stored.as_ref().map(|it| it.value()).filter(|it| is_valid(it, now));
-            if valid.map(|(_, value)| value) != self.expected.as_deref() {
-                return Ok(false);
-            }
-            match self.ttl {
-                TimeToLive::Forever => None,
-                TimeToLive::For(time) => Some(now.saturating_add(whole_millis(time))),
-                TimeToLive::Unchanged => valid.and_then(|(expires, _)| expires),
-            }
-        };
-        match self.new {
-            Some(new) => drop(table.insert(id, (expires, &*new))?),
-            None => drop(table.remove(id)?),
-        }
-        if table.len()? % SWEEP_INTERVAL == 0 {
-            table.retain(|_, row| is_valid(&row, now))?;
-        }
-        writing.change();
-        Ok(true)
     }
 }

@@ -7,7 +7,10 @@ use toolwright::chat::{
     Append, Chat, Entry, EntryBody, InboxBody, InboxItem, Lease, MessagePart, Store,
 };
 use toolwright::testing::ScriptedModel;
-use toolwright::{Content, Invoker, Registry, Role, Tool, ToolError};
+use toolwright::{
+    Content, Invoker, Registry, Role, SharedState, SharedStateFuture, SharedValue, TimeToLive,
+    Tool, ToolError,
+};
 
 /// Longer than any test takes.
 pub const LONG: Duration = Duration::from_secs(600);
@@ -97,4 +100,33 @@ pub fn chat(model: ScriptedModel, tools: Vec<Tool>, store: Arc<dyn Store>) -> Ch
     registry.add(tools).unwrap();
     let invoker = Invoker::new(&registry).unwrap();
     Chat::builder(&invoker, model).store(store).build()
+}
+
+/// Shared state with the three primitives of a store, and nothing that the store overrides.
+pub struct Primitives(pub Arc<dyn SharedState>);
+
+impl SharedState for Primitives {
+    fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
+        self.0.get(space, key)
+    }
+
+    fn swap<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
+    ) -> SharedStateFuture<'a, bool> {
+        self.0.swap(space, key, expected, new, ttl)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        space: Option<&'a str>,
+        prefix: &'a str,
+        limit: usize,
+    ) -> SharedStateFuture<'a, Vec<SharedValue>> {
+        self.0.scan(space, prefix, limit)
+    }
 }

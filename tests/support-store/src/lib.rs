@@ -115,6 +115,10 @@ macro_rules! store_conformance {
                     a_value_that_has_expired_is_gone,
                     a_key_is_inserted_once,
                     a_value_is_replaced_only_if_it_is_the_expected_one,
+                a_value_is_swapped_only_if_it_is_the_expected_one,
+                a_swap_keeps_the_end_of_a_value_if_asked_to,
+                values_of_one_space_or_of_all_are_scanned_in_order,
+                operations_agree_with_those_that_are_made_of_the_three,
                     keys_are_listed_in_order_and_by_prefix,
                     keys_with_a_prefix_are_removed_from_all_spaces,
                     a_counter_admits_its_limit_and_no_more,
@@ -126,7 +130,10 @@ macro_rules! store_conformance {
                     one_of_two_nodes_inserts_a_key,
                     one_of_two_nodes_replaces_a_value,
                     one_of_two_nodes_removes_a_value,
-                    one_of_two_nodes_counts_the_last_unit;
+                    one_of_two_nodes_counts_the_last_unit,
+                no_swap_of_many_callers_is_lost,
+                many_callers_count_up_to_the_limit_and_no_further,
+                what_is_put_while_others_remove_is_removed_once;
                 races:
                     an_approval_that_two_nodes_receive_is_used_once,
                     the_last_place_of_an_inbox_is_taken_by_one_of_two_nodes,

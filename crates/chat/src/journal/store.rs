@@ -257,7 +257,8 @@ impl<'a> Append<'a> {
 }
 
 /// The status of a conversation's last turn, which decides whether it has to be resumed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
     /// It has ended, or there is none.
     #[default]

@@ -265,7 +265,7 @@ const FIRST_STEP: &str = "
     -- than the window: then the clock was set back, or the window has become shorter.
     -- The sum of a counter; 0 for another value.
     CREATE FUNCTION toolwright_total(value bytea) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-        SELECT coalesce(least(substring(encode(value, 'escape') FROM '^[0-9]+')::numeric, 9223372036854775807)::bigint, 0)
+        SELECT least(coalesce(substring(encode(value, 'escape') FROM '^[0-9]+'), '0')::numeric, 9223372036854775807)::bigint
     $$;
 
     CREATE FUNCTION toolwright_count(

@@ -1,6 +1,6 @@
 //! The conformance suite of the stores, over redb; and what a crash of the machine leaves.
 
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod power_loss;
 
