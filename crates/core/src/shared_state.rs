@@ -115,7 +115,7 @@ pub trait SharedState: Send + Sync + 'static {
     ///
     /// All callers pass the same `window` for a key: a counter that would restart later than `window` from now restarts now.
     ///
-    /// The value of a counter begins with its sum, in decimal digits. A store that overrides this writes the same.
+    /// The value of a counter begins with its sum, in decimal digits, also where a store overrides this.
     fn count<'a>(
         &'a self,
         space: &'a str,
