@@ -6,7 +6,7 @@ use std::time::Duration;
 use toolwright_auth::{ResourceServer, Scopes, SignIn};
 use toolwright_bus::Bus;
 use toolwright_chat::{
-    Chat, ChatBuilder, HostedTool, Model, Prices, Store, ToolSearch, TurnLimits,
+    Chat, ChatBuilder, HostedTool, Model, Prices, Store, StoreScope, ToolSearch, TurnLimits,
 };
 use toolwright_core::{
     Config, Invoker, InvokerBuilder, MemorySharedState, Origin, Registry, Secret, SharedState,
@@ -20,7 +20,7 @@ use crate::error::AppError;
 use crate::open_state::StateSource;
 use crate::project::assistant::{LEASE_DURATION, system_message};
 use crate::project::cluster::{node_name, open_bus};
-use crate::project::conversation_store::{ConversationStore, DefaultStore, postgres_url};
+use crate::project::conversation_store::{ConversationStore, DefaultStore, cluster_store_url};
 use crate::project::journal_keep::journal_keep;
 use crate::project::model_selection::{self, SelectedModel};
 use crate::project::{Project, ProjectSources, tool_embeddings};
@@ -88,12 +88,12 @@ impl AppSetup {
     pub(crate) fn pin_location(&self, project: &Project) -> Result<PinLocation, AppError> {
         let config = project.config();
         let has_bus = self.bus.is_some() || config.origin("cluster.bus").is_some();
-        Ok(match (postgres_url(project)?, &self.store) {
+        let own = self.store.as_ref().filter(|_| config.origin("store").is_none());
+        let own = own.filter(|store| has_bus || store.scope() == StoreScope::Cluster);
+        Ok(match (cluster_store_url(project)?, own) {
             (Some(url), _) => PinLocation::Store(url),
-            (None, Some(store)) if has_bus && config.origin("store").is_none() => {
-                PinLocation::SharedState(store.shared_state())
-            }
-            _ => PinLocation::File,
+            (None, Some(store)) => PinLocation::SharedState(store.shared_state()),
+            (None, None) => PinLocation::File,
         })
     }
 
@@ -188,13 +188,11 @@ impl AppSetup {
         let selected = self.select_model(config).await?;
         let store = self.open_store(project, DefaultStore::UserDataFile).await?;
         let bus = open_bus(config, &store, self.bus.take()).await?;
-        if store.can_be_shared() {
+        if store.is_of_cluster() || bus.is_some() {
             let state = store.store().shared_state();
+            options.pins = PinLocation::SharedState(Arc::clone(&state));
             // First: the program may set another.
             self.configure_invoker.insert(0, Box::new(|invoker| invoker.shared_state(state)));
-        }
-        if store.postgres_url().is_some() || bus.is_some() {
-            options.pins = PinLocation::SharedState(store.store().shared_state());
         }
         options.shared_state = Some(store.store().shared_state());
         self.vectors = Some(store.store().shared_state());
@@ -223,7 +221,7 @@ impl AppSetup {
         if let Some(bus) = &bus {
             builder = builder.bus(Arc::clone(bus));
         }
-        if store.postgres_url().is_some() {
+        if store.is_of_cluster() {
             builder = builder.register_node();
         }
         let server = self.build_server(builder, config, &selected)?;

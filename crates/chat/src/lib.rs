@@ -31,7 +31,7 @@ pub use journal::store::lease::{ACQUIRE_TIMEOUT, HeldLease};
 pub use journal::store::owner::{Owner, PrincipalRecord};
 pub use journal::store::{
     Append, ConversationSummary, Lease, LeaseStatus, MemoryStore, Store, StoreError, StoreFuture,
-    TailEnd, TurnStatus, entry_title, random_hex, unique_node_name,
+    StoreScope, TailEnd, TurnStatus, entry_title, random_hex, unique_node_name,
 };
 pub use journal::window::{HistoryWindow, load_unfinished_turn};
 pub use journal::{find_unsigned_decisions, sign_imported_decisions};

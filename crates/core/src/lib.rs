@@ -42,8 +42,8 @@ pub use registry::{
     View,
 };
 pub use shared_state::{
-    Count, MemorySharedState, SharedState, SharedStateError, SharedStateFuture, subject_key,
-    subject_key_prefix,
+    Count, MemorySharedState, SharedState, SharedStateError, SharedStateFuture, SharedValue,
+    TimeToLive, check_shared_key, subject_key, subject_key_prefix,
 };
 pub use tool::approvers::{ApproverRule, Approvers, InvalidApprover};
 pub use tool::builder::{Args, IntoToolOutput, ToolBuilder};
@@ -79,7 +79,7 @@ pub mod __internal {
     pub use crate::program::{program, set_program, user_agent};
     pub use crate::random::random_hex;
     pub use crate::registry::parse_duration;
-    pub use crate::shared_state::key::{check_key, prefix_end};
+    pub use crate::shared_state::key::prefix_end;
     pub use crate::shared_state::local_windows::{
         LocalWindows, SharedStateAway, SharedStateBreaker,
     };

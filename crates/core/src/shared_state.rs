@@ -8,8 +8,9 @@ use futures::future::BoxFuture;
 pub(crate) mod key;
 pub(crate) mod local_windows;
 mod memory;
+mod provided;
 
-pub use key::{subject_key, subject_key_prefix};
+pub use key::{check_shared_key, subject_key, subject_key_prefix};
 pub use memory::MemorySharedState;
 
 /// The future of an operation of a [`SharedState`].
@@ -21,12 +22,36 @@ pub type SharedStateFuture<'a, T> = BoxFuture<'a, Result<T, SharedStateError>>;
 /// that belongs to a person begins with their [`subject_key_prefix`]. Times are those of the store, not of the nodes. Backups
 /// contain the values that never expire, and no others.
 ///
-/// Every operation is atomic: of several callers that compete for one key, exactly one succeeds. A caller that receives an error
+/// A store implements [`get`](Self::get), [`swap`](Self::swap) and [`scan`](Self::scan). The other methods are made of these three, and a
+/// store overrides one where it can do the same in a single statement.
+///
+/// Every change of a key is atomic: of several callers that compete for one key, exactly one succeeds. A caller that receives an error
 /// does not know whether its operation took effect, and has to act as if it had failed. A counter that had to be retried may
 /// have counted twice.
 pub trait SharedState: Send + Sync + 'static {
     /// Returns the value of a key; `None` if there is none or it has expired.
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>>;
+
+    /// Changes the value of a key from `expected` to `new`, where `None` is no value; returns false, and changes nothing, if the value is
+    /// another one.
+    ///
+    /// A value that has expired is none. The comparison and the change are one atomic operation.
+    fn swap<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
+    ) -> SharedStateFuture<'a, bool>;
+
+    /// Returns at most `limit` values whose keys begin with `prefix`, of one space or of all, ordered by space and key.
+    fn scan<'a>(
+        &'a self,
+        space: Option<&'a str>,
+        prefix: &'a str,
+        limit: usize,
+    ) -> SharedStateFuture<'a, Vec<SharedValue>>;
 
     /// Sets the value of a key, which expires after `ttl`; never, if `None`.
     fn put<'a>(
@@ -35,7 +60,9 @@ pub trait SharedState: Send + Sync + 'static {
         key: &'a str,
         value: &'a str,
         ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, ()>;
+    ) -> SharedStateFuture<'a, ()> {
+        Box::pin(provided::put(self, space, key, value, ttl))
+    }
 
     /// Sets the value of a key that has none; returns false if it has one, which is left as it is.
     fn insert<'a>(
@@ -44,7 +71,9 @@ pub trait SharedState: Send + Sync + 'static {
         key: &'a str,
         value: &'a str,
         ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool>;
+    ) -> SharedStateFuture<'a, bool> {
+        self.swap(space, key, None, Some(value), ttl.into())
+    }
 
     /// Sets the value of a key whose value is `expected`; returns false if it is another one or there is none.
     fn replace<'a>(
@@ -54,13 +83,19 @@ pub trait SharedState: Send + Sync + 'static {
         expected: &'a str,
         value: &'a str,
         ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool>;
+    ) -> SharedStateFuture<'a, bool> {
+        self.swap(space, key, Some(expected), Some(value), ttl.into())
+    }
 
     /// Removes a key and returns its value: of several callers, only one receives it.
-    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>>;
+    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
+        Box::pin(provided::remove(self, space, key))
+    }
 
-    /// Removes the keys that begin with `prefix` from all spaces, and returns their number.
-    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64>;
+    /// Removes the keys that begin with `prefix` from all spaces, and returns their number. One that is added meanwhile may remain.
+    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64> {
+        Box::pin(provided::remove_prefix(self, prefix))
+    }
 
     /// Returns at most `limit` keys of a space that begin with `prefix`, with their values, ordered by key.
     fn list<'a>(
@@ -68,12 +103,19 @@ pub trait SharedState: Send + Sync + 'static {
         space: &'a str,
         prefix: &'a str,
         limit: usize,
-    ) -> SharedStateFuture<'a, Vec<(String, String)>>;
+    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
+        Box::pin(async move {
+            let values = self.scan(Some(space), prefix, limit).await?;
+            Ok(values.into_iter().map(|it| (it.key, it.value)).collect())
+        })
+    }
 
     /// Adds `amount` to the counter of a key, unless the sum would exceed `limit`. The counter restarts at zero `window` after
     /// its first addition. An amount of 0 only reads it.
     ///
     /// All callers pass the same `window` for a key: a counter that would restart later than `window` from now restarts now.
+    ///
+    /// The value of a counter begins with its sum, in decimal digits, also where a store overrides this.
     fn count<'a>(
         &'a self,
         space: &'a str,
@@ -81,7 +123,9 @@ pub trait SharedState: Send + Sync + 'static {
         amount: u64,
         limit: u64,
         window: Duration,
-    ) -> SharedStateFuture<'a, Count>;
+    ) -> SharedStateFuture<'a, Count> {
+        Box::pin(provided::count(self, space, key, amount, limit, window))
+    }
 
     /// Subtracts `amount` from the counter of a key, at most to zero: undoes an addition.
     fn uncount<'a>(
@@ -89,12 +133,35 @@ pub trait SharedState: Send + Sync + 'static {
         space: &'a str,
         key: &'a str,
         amount: u64,
-    ) -> SharedStateFuture<'a, ()>;
+    ) -> SharedStateFuture<'a, ()> {
+        Box::pin(provided::uncount(self, space, key, amount))
+    }
 }
 
+// The three that stores implement, and the two that some override.
 impl<S: SharedState + ?Sized> SharedState for Arc<S> {
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
         (**self).get(space, key)
+    }
+
+    fn swap<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
+    ) -> SharedStateFuture<'a, bool> {
+        (**self).swap(space, key, expected, new, ttl)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        space: Option<&'a str>,
+        prefix: &'a str,
+        limit: usize,
+    ) -> SharedStateFuture<'a, Vec<SharedValue>> {
+        (**self).scan(space, prefix, limit)
     }
 
     fn put<'a>(
@@ -107,44 +174,6 @@ impl<S: SharedState + ?Sized> SharedState for Arc<S> {
         (**self).put(space, key, value, ttl)
     }
 
-    fn insert<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        (**self).insert(space, key, value, ttl)
-    }
-
-    fn replace<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        expected: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        (**self).replace(space, key, expected, value, ttl)
-    }
-
-    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        (**self).remove(space, key)
-    }
-
-    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64> {
-        (**self).remove_prefix(prefix)
-    }
-
-    fn list<'a>(
-        &'a self,
-        space: &'a str,
-        prefix: &'a str,
-        limit: usize,
-    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
-        (**self).list(space, prefix, limit)
-    }
-
     fn count<'a>(
         &'a self,
         space: &'a str,
@@ -155,14 +184,48 @@ impl<S: SharedState + ?Sized> SharedState for Arc<S> {
     ) -> SharedStateFuture<'a, Count> {
         (**self).count(space, key, amount, limit, window)
     }
+}
 
-    fn uncount<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-    ) -> SharedStateFuture<'a, ()> {
-        (**self).uncount(space, key, amount)
+/// How long a value lives that [`SharedState::swap`] sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeToLive {
+    /// Until it is removed.
+    Forever,
+    /// For this time, by the clock of the store.
+    For(Duration),
+    /// As long as the value that it replaces would have; forever, if it replaces none.
+    Unchanged,
+}
+
+impl From<Option<Duration>> for TimeToLive {
+    fn from(ttl: Option<Duration>) -> Self {
+        ttl.map_or(Self::Forever, Self::For)
+    }
+}
+
+/// A value with its key, as [`SharedState::scan`] returns it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SharedValue {
+    /// The space of the key.
+    pub space: String,
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub value: String,
+    /// The time until it expires, by the clock of the store; `None` if it never does.
+    pub expires_in: Option<Duration>,
+}
+
+impl SharedValue {
+    /// Creates a value; for implementations of [`SharedState`].
+    pub fn new(
+        space: impl Into<String>,
+        key: impl Into<String>,
+        value: impl Into<String>,
+        expires_in: Option<Duration>,
+    ) -> Self {
+        Self { space: space.into(), key: key.into(), value: value.into(), expires_in }
     }
 }
 

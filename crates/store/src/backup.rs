@@ -5,8 +5,8 @@ use std::path::Path;
 use toolwright_chat::StoreError;
 
 use crate::SqliteStore;
-use crate::open::{OpenStore, check_exists, open_kind};
-use crate::rows::{Rows, memory_error};
+use crate::open::{check_exists, open_kind};
+use crate::rows::{RowSource, Rows, open_rows, rows_of};
 
 /// How far terms rise when a backup is restored: the leases that were acquired after the backup had higher terms, and the numbers
 /// of events, which begin with the term, must not be used again.
@@ -34,22 +34,21 @@ const TERM_GAP: i64 = 1 << 16;
 /// # Ok::<(), toolwright::chat::StoreError>(()) }).unwrap();
 /// ```
 pub async fn backup(url: &str, file: impl AsRef<Path>) -> Result<(), StoreError> {
-    let file = file.as_ref();
-    check_exists(url)?;
-    match open_kind(url).await? {
-        OpenStore::Memory => Err(memory_error()),
-        OpenStore::Sqlite(store) => store.copy_into(file).await,
-        #[cfg(feature = "postgres")]
-        OpenStore::Postgres(store) => {
-            let mut from = store.snapshot().await?;
-            SqliteStore::write_new(file, async |copy| {
-                let mut to = copy.begin_restore().await?;
-                copy_rows(&mut *from, &mut *to, 0).await?;
-                to.commit().await
-            })
-            .await
-        }
-    }
+    open_rows(url).await?.copy_into(file.as_ref()).await
+}
+
+/// Copies the rows of a store into a new SQLite file.
+pub(crate) async fn copy_rows_into<S: RowSource + ?Sized>(
+    from: &S,
+    file: &Path,
+) -> Result<(), StoreError> {
+    let mut from = from.snapshot().await?;
+    SqliteStore::write_new(file, async |copy| {
+        let mut to = copy.begin_restore().await?;
+        copy_rows(&mut *from, &mut *to, 0).await?;
+        to.commit().await
+    })
+    .await
 }
 
 /// Copies a file that [`backup`] wrote into the store that a URL names, which must have no conversations.
@@ -64,12 +63,8 @@ pub async fn restore(file: impl AsRef<Path>, url: &str) -> Result<(), StoreError
     check_exists(&format!("sqlite:{}", file.display()))?;
     let backup = SqliteStore::open(file).await?;
     let mut from = backup.snapshot().await?;
-    let mut to = match open_kind(url).await? {
-        OpenStore::Memory => return Err(memory_error()),
-        OpenStore::Sqlite(store) => store.begin_restore().await?,
-        #[cfg(feature = "postgres")]
-        OpenStore::Postgres(store) => store.begin_restore().await?,
-    };
+    let store = rows_of(open_kind(url).await?)?;
+    let mut to = store.begin_restore().await?;
     if !to.read_header().await?.conversations.is_empty() {
         return Err(StoreError::new(
             "a backup is restored into an empty store only, and this one has conversations: name another",

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use toolwright_chat::{Entry, InboxBody, InboxItem, Owner, StoreError, TurnStatus};
+use toolwright_core::TimeToLive;
 
 /// Encodes each entry as JSON; the store keeps this text unchanged.
 pub(crate) fn encode_entries(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
@@ -115,4 +116,17 @@ pub(crate) fn from_sql(number: i64) -> u64 {
 pub(crate) fn duration_millis(duration: Duration) -> i64 {
     const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
     to_sql(duration.min(CENTURY).as_millis())
+}
+
+/// Converts milliseconds to a duration; a negative number becomes zero.
+pub(crate) fn millis(number: i64) -> Duration {
+    Duration::from_millis(from_sql(number))
+}
+
+/// The time that a value lives, in milliseconds; `None` if it never expires, or if that does not change.
+pub(crate) fn ttl_millis(ttl: TimeToLive) -> Option<i64> {
+    match ttl {
+        TimeToLive::For(time) => Some(duration_millis(time)),
+        TimeToLive::Forever | TimeToLive::Unchanged => None,
+    }
 }

@@ -33,7 +33,7 @@ mod sqlite;
 
 #[cfg(feature = "sqlite")]
 pub use backup::{backup, restore};
-pub use open::{open, open_existing};
+pub use open::{StoreKind, open, open_existing};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]

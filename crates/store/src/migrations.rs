@@ -6,7 +6,7 @@ use toolwright_chat::StoreError;
 ///
 /// Lower versions are those of development versions. Until 0.1 is published, an edit of the first step raises this number; then
 /// both stay as they are.
-pub(crate) const FIRST_VERSION: i64 = 5;
+pub(crate) const FIRST_VERSION: i64 = 6;
 
 /// Why the tables of a store cannot be prepared.
 pub(crate) enum PrepareError {

@@ -2,7 +2,95 @@
 
 use std::sync::Arc;
 
-use toolwright_chat::{MemoryStore, Store, StoreError};
+use futures::future::BoxFuture;
+use toolwright_chat::{MemoryStore, Store, StoreError, StoreScope};
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use crate::rows::RowSource;
+
+/// A kind of store, which the scheme of a URL names.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::chat::StoreScope;
+/// use toolwright::store::StoreKind;
+///
+/// let kind = StoreKind::of_url("postgres://toolwright@db/toolwright").unwrap();
+/// assert_eq!((kind.name, kind.scope), ("PostgreSQL", StoreScope::Cluster));
+/// assert!(StoreKind::of_url("papyrus:").is_none());
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StoreKind {
+    /// What people call it.
+    pub name: &'static str,
+    /// Which processes may use the same store, as [`Store::scope`] returns it.
+    pub scope: StoreScope,
+    /// The first is in the example of a URL.
+    schemes: &'static [&'static str],
+    /// What follows the scheme in the example of a URL.
+    rest: &'static str,
+    /// Where its conversations are; `None` for the file that the URL names.
+    location: Option<&'static str>,
+    open: fn(&str) -> BoxFuture<'_, Result<OpenStore, StoreError>>,
+}
+
+/// All kinds of stores.
+const KINDS: &[StoreKind] = &[
+    StoreKind {
+        name: "a store in memory",
+        scope: StoreScope::Process,
+        schemes: &["memory"],
+        rest: "",
+        location: Some("memory"),
+        open: |url| Box::pin(memory(url)),
+    },
+    StoreKind {
+        name: "SQLite",
+        scope: StoreScope::Machine,
+        schemes: &["sqlite"],
+        rest: "FILE",
+        location: None,
+        open: |url| Box::pin(sqlite(url)),
+    },
+    StoreKind {
+        name: "PostgreSQL",
+        scope: StoreScope::Cluster,
+        schemes: &["postgres", "postgresql"],
+        rest: "//USER@HOST/DATABASE",
+        location: Some("PostgreSQL"),
+        open: |url| Box::pin(postgres(url)),
+    },
+];
+
+impl StoreKind {
+    /// Returns the kind of store that a URL names; `None` if its scheme is unknown.
+    pub fn of_url(url: &str) -> Option<&'static Self> {
+        let scheme = split(url).0;
+        KINDS.iter().find(|kind| kind.schemes.contains(&scheme))
+    }
+
+    /// Returns where the store of a URL has its conversations, without credentials.
+    pub fn location<'a>(&self, url: &'a str) -> &'a str {
+        self.location.unwrap_or(split(url).1)
+    }
+}
+
+/// The scheme of a URL, and what follows it.
+fn split(url: &str) -> (&str, &str) {
+    url.split_once(':').unwrap_or((url, ""))
+}
+
+fn unknown(url: &str) -> StoreError {
+    let example = |kind: &StoreKind| {
+        let scheme = kind.schemes.first().copied().unwrap_or_default();
+        format!("`{scheme}:{}`", kind.rest)
+    };
+    let examples: Vec<String> = KINDS.iter().map(example).collect();
+    let scheme = split(url).0;
+    StoreError::new(format!("no store is called `{scheme}:`; there are {}", examples.join(", ")))
+}
 
 /// Opens the store that a URL names: `memory:`, `sqlite:FILE` or `postgres://USER@HOST/DATABASE`.
 ///
@@ -24,35 +112,21 @@ use toolwright_chat::{MemoryStore, Store, StoreError};
 /// # Ok::<(), toolwright::chat::StoreError>(()) }).unwrap();
 /// ```
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
-    Ok(match open_kind(url).await? {
-        OpenStore::Memory => Arc::new(MemoryStore::new()),
-        #[cfg(feature = "sqlite")]
-        OpenStore::Sqlite(store) => store,
-        #[cfg(feature = "postgres")]
-        OpenStore::Postgres(store) => store,
-    })
+    Ok(open_kind(url).await?.store)
 }
 
-/// A store by its kind.
-pub(crate) enum OpenStore {
-    Memory,
-    #[cfg(feature = "sqlite")]
-    Sqlite(Arc<crate::SqliteStore>),
-    #[cfg(feature = "postgres")]
-    Postgres(Arc<crate::PostgresStore>),
+/// A store, with what backups need of it.
+pub(crate) struct OpenStore {
+    pub(crate) store: Arc<dyn Store>,
+    /// Its rows; `None` for a store that cannot be read from outside.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) rows: Option<Arc<dyn RowSource>>,
 }
 
 /// Opens a store as [`open`] does.
 pub(crate) async fn open_kind(url: &str) -> Result<OpenStore, StoreError> {
-    let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
-    match scheme {
-        "memory" if rest.is_empty() => Ok(OpenStore::Memory),
-        "sqlite" => sqlite(rest).await,
-        "postgres" | "postgresql" => postgres(url).await,
-        _ => Err(StoreError::new(format!(
-            "no store is called `{scheme}:`; there are `memory:`, `sqlite:FILE` and `postgres://USER@HOST/DATABASE`"
-        ))),
-    }
+    let kind = StoreKind::of_url(url).ok_or_else(|| unknown(url))?;
+    (kind.open)(url).await
 }
 
 /// Opens a store as [`open`] does, but creates no file: for programs that only read.
@@ -65,12 +139,11 @@ pub async fn open_existing(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     open(url).await
 }
 
-/// Returns an error if the file of a SQLite store does not exist.
+/// Returns an error if a URL names a file that does not exist.
 pub(crate) fn check_exists(url: &str) -> Result<(), StoreError> {
-    if let Some(file) = url.strip_prefix("sqlite:").map(file_path)
-        && !file.is_empty()
-        && !std::path::Path::new(file).exists()
-    {
+    let file = file_path(split(url).1);
+    let is_file = StoreKind::of_url(url).is_some_and(|kind| kind.location.is_none());
+    if is_file && !file.is_empty() && !std::path::Path::new(file).exists() {
         return Err(StoreError::new(format!(
             "there is no file `{file}`: check the path, or name another store"
         )));
@@ -78,26 +151,45 @@ pub(crate) fn check_exists(url: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The path after `sqlite:`; also accepts `sqlite://FILE`, which other programs use.
+/// The path after the scheme; also accepts `sqlite://FILE`, which other programs use.
 fn file_path(file: &str) -> &str {
     file.strip_prefix("//").unwrap_or(file)
 }
 
+async fn memory(url: &str) -> Result<OpenStore, StoreError> {
+    if !split(url).1.is_empty() {
+        return Err(unknown(url));
+    }
+    Ok(OpenStore {
+        store: Arc::new(MemoryStore::new()),
+        #[cfg(any(feature = "sqlite", feature = "postgres"))]
+        rows: None,
+    })
+}
+
 #[cfg(feature = "sqlite")]
-async fn sqlite(file: &str) -> Result<OpenStore, StoreError> {
-    let file = file_path(file);
+async fn sqlite(url: &str) -> Result<OpenStore, StoreError> {
+    let file = file_path(split(url).1);
     match file {
         "" => Err(StoreError::new("`sqlite:` names no file: write `sqlite:FILE`")),
         ":memory:" => Err(StoreError::new(
             "SQLite in memory is not supported: write `memory:` for a store in memory",
         )),
-        _ => Ok(OpenStore::Sqlite(Arc::new(crate::SqliteStore::open(file).await?))),
+        _ => Ok(OpenStore::with_rows(crate::SqliteStore::open(file).await?)),
     }
 }
 
 #[cfg(feature = "postgres")]
 async fn postgres(url: &str) -> Result<OpenStore, StoreError> {
-    Ok(OpenStore::Postgres(Arc::new(crate::PostgresStore::connect(url).await?)))
+    Ok(OpenStore::with_rows(crate::PostgresStore::connect(url).await?))
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl OpenStore {
+    fn with_rows(store: impl Store + RowSource) -> Self {
+        let store = Arc::new(store);
+        Self { store: Arc::clone(&store) as Arc<dyn Store>, rows: Some(store) }
+    }
 }
 
 #[cfg(not(feature = "sqlite"))]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sqlx::Row as _;
 use toolwright_chat::{
     Append, ConversationSummary, Entry, InboxItem, Lease, LeaseStatus, Owner, Store, StoreError,
-    StoreFuture, TailEnd, random_hex,
+    StoreFuture, StoreScope, TailEnd, random_hex,
 };
 use toolwright_core::{Secret, SharedState};
 
@@ -67,6 +67,10 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn scope(&self) -> StoreScope {
+        StoreScope::Cluster
+    }
+
     fn acquire<'a>(
         &'a self,
         conversation: &'a str,

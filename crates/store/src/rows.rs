@@ -1,5 +1,9 @@
 //! The rows of a store, which backups copy and [`verify`](crate::verify()) checks.
 
+#[cfg(feature = "sqlite")]
+use std::path::Path;
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use toolwright_chat::StoreError;
 
@@ -9,7 +13,22 @@ use crate::open::{OpenStore, open_kind};
 /// The result of an operation on rows.
 pub(crate) type RowsFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// One transaction of either database.
+/// A store whose rows can be read: a backup is made of them, and they are checked.
+pub(crate) trait RowSource: Send + Sync + 'static {
+    /// Begins a transaction that reads, and sees the same moment in all of its statements.
+    fn snapshot(&self) -> RowsFuture<'_, Box<dyn Rows>>;
+
+    /// Begins a transaction that writes; durable only in a store that has just been opened.
+    fn begin_restore(&self) -> RowsFuture<'_, Box<dyn Rows>>;
+
+    /// Copies everything into a new SQLite file that appears under its name when it is complete.
+    #[cfg(feature = "sqlite")]
+    fn copy_into<'a>(&'a self, file: &'a Path) -> RowsFuture<'a, ()> {
+        Box::pin(crate::backup::copy_rows_into(self, file))
+    }
+}
+
+/// One transaction of a database.
 pub(crate) trait Rows: Send {
     /// Reads all that belongs to no conversation, and the numbers of the conversations.
     fn read_header(&mut self) -> RowsFuture<'_, Header>;
@@ -61,19 +80,25 @@ pub(crate) struct ConversationRow {
 }
 
 /// Opens a store, and reads it in one transaction: all rows are of the same moment. The store stays open as long.
-pub(crate) async fn open_snapshot(url: &str) -> Result<(OpenStore, Box<dyn Rows>), StoreError> {
-    crate::open::check_exists(url)?;
-    let store = open_kind(url).await?;
-    let rows = match &store {
-        OpenStore::Memory => return Err(memory_error()),
-        #[cfg(feature = "sqlite")]
-        OpenStore::Sqlite(store) => store.snapshot().await?,
-        #[cfg(feature = "postgres")]
-        OpenStore::Postgres(store) => store.snapshot().await?,
-    };
+pub(crate) async fn open_snapshot(
+    url: &str,
+) -> Result<(Arc<dyn RowSource>, Box<dyn Rows>), StoreError> {
+    let store = open_rows(url).await?;
+    let rows = store.snapshot().await?;
     Ok((store, rows))
 }
 
-pub(crate) fn memory_error() -> StoreError {
-    StoreError::new("a store in memory cannot be read from outside: name `sqlite:` or `postgres:`")
+/// Opens a store that exists and has rows.
+pub(crate) async fn open_rows(url: &str) -> Result<Arc<dyn RowSource>, StoreError> {
+    crate::open::check_exists(url)?;
+    rows_of(open_kind(url).await?)
+}
+
+/// Returns the rows of a store; an error if it has none.
+pub(crate) fn rows_of(store: OpenStore) -> Result<Arc<dyn RowSource>, StoreError> {
+    store.rows.ok_or_else(|| {
+        StoreError::new(
+            "a store in memory cannot be read from outside: name `sqlite:` or `postgres:`",
+        )
+    })
 }

@@ -13,7 +13,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqliteSyn
 use sqlx::{Connection as _, Row as _, Sqlite};
 use toolwright_chat::{
     Append, ConversationSummary, Entry, InboxItem, Lease, LeaseStatus, Owner, Store, StoreError,
-    StoreFuture, TailEnd, random_hex,
+    StoreFuture, StoreScope, TailEnd, random_hex,
 };
 use toolwright_core::{Secret, SharedState};
 
@@ -158,6 +158,10 @@ fn pool(max_connections: u32) -> PoolOptions<Sqlite> {
 }
 
 impl Store for SqliteStore {
+    fn scope(&self) -> StoreScope {
+        StoreScope::Machine
+    }
+
     fn acquire<'a>(
         &'a self,
         conversation: &'a str,

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use toolwright_core::{Count, MemorySharedState, SharedState, SharedStateError, SharedStateFuture};
+use toolwright_core::{
+    MemorySharedState, SharedState, SharedStateError, SharedStateFuture, SharedValue, TimeToLive,
+};
 
 /// Shared state in memory, whose operations fail while it is unreachable; cheap to clone.
 ///
@@ -56,71 +57,23 @@ impl SharedState for UnreachableSharedState {
         self.unless_unreachable(self.state.get(space, key))
     }
 
-    fn put<'a>(
+    fn swap<'a>(
         &'a self,
         space: &'a str,
         key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, ()> {
-        self.unless_unreachable(self.state.put(space, key, value, ttl))
-    }
-
-    fn insert<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
     ) -> SharedStateFuture<'a, bool> {
-        self.unless_unreachable(self.state.insert(space, key, value, ttl))
+        self.unless_unreachable(self.state.swap(space, key, expected, new, ttl))
     }
 
-    fn replace<'a>(
+    fn scan<'a>(
         &'a self,
-        space: &'a str,
-        key: &'a str,
-        expected: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        self.unless_unreachable(self.state.replace(space, key, expected, value, ttl))
-    }
-
-    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        self.unless_unreachable(self.state.remove(space, key))
-    }
-
-    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64> {
-        self.unless_unreachable(self.state.remove_prefix(prefix))
-    }
-
-    fn list<'a>(
-        &'a self,
-        space: &'a str,
+        space: Option<&'a str>,
         prefix: &'a str,
         limit: usize,
-    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
-        self.unless_unreachable(self.state.list(space, prefix, limit))
-    }
-
-    fn count<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-        limit: u64,
-        window: Duration,
-    ) -> SharedStateFuture<'a, Count> {
-        self.unless_unreachable(self.state.count(space, key, amount, limit, window))
-    }
-
-    fn uncount<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-    ) -> SharedStateFuture<'a, ()> {
-        self.unless_unreachable(self.state.uncount(space, key, amount))
+    ) -> SharedStateFuture<'a, Vec<SharedValue>> {
+        self.unless_unreachable(self.state.scan(space, prefix, limit))
     }
 }

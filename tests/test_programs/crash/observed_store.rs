@@ -54,6 +54,6 @@ impl Store for ObservedStore {
     }
 
     delegate_store!(|self| self.store =>
-        acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended tail list
+        scope acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended tail list
         list_by_owner list_older_than delete delete_expired shared_state signing_keys rotate_signing_key);
 }

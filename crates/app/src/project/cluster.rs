@@ -26,30 +26,30 @@ pub(crate) async fn open_bus(
     store: &ConversationStore,
     program_bus: Option<Arc<dyn Bus>>,
 ) -> Result<Option<Arc<dyn Bus>>, AppError> {
-    let url: Option<String> = config.get_optional(BUS_KEY)?;
-    if url.is_none() && program_bus.is_none() {
-        return Ok(None);
-    }
     let origin = config.origin(BUS_KEY);
-    if !store.can_be_shared() {
+    let Some(url) = config.get_optional::<String>(BUS_KEY)? else {
+        // Nodes in one process may share any store that the program has opened.
+        return match program_bus {
+            Some(_) if store.url().is_some() && !store.is_of_cluster() => {
+                Err(with_origin(origin, &unshared_store_message(store)))
+            }
+            bus => Ok(bus),
+        };
+    };
+    let url = match (url.as_str(), store.url()) {
+        (STORE_BUS, Some(url)) => url.to_owned(),
+        (STORE_BUS, None) => {
+            let message = "`store` is the database that --store or the setting `store` names, and the program has \
+                opened its store itself: name the database of the bus";
+            return Err(with_origin(origin, message));
+        }
+        _ => url,
+    };
+    if !store.is_of_cluster() {
         return Err(with_origin(origin, &unshared_store_message(store)));
     }
-    match url {
-        None => Ok(program_bus),
-        Some(url) => {
-            let url = match (url.as_str(), store.postgres_url()) {
-                (STORE_BUS, Some(url)) => url.to_owned(),
-                (STORE_BUS, None) => {
-                    let message = "`store` is the database that --store or the setting `store` names, and the program has \
-                        opened its store itself: name the database of the bus";
-                    return Err(with_origin(origin, message));
-                }
-                _ => url,
-            };
-            let opened = toolwright_bus::open(&url).await;
-            Ok(Some(opened.map_err(|error| open_error(origin, &error))?))
-        }
-    }
+    let opened = toolwright_bus::open(&url).await;
+    Ok(Some(opened.map_err(|error| open_error(origin, &error))?))
 }
 
 /// The name of this process among the nodes, under which it holds leases: that of the setting `cluster.node`, else of the machine
@@ -84,10 +84,7 @@ fn host_name() -> String {
 fn unshared_store_message(store: &ConversationStore) -> String {
     format!(
         "a bus connects nodes that share a store, and {} is for one node: pass --store postgres://HOST/DATABASE, or no bus",
-        match store.is_persistent() {
-            true => "SQLite",
-            false => "a store in memory",
-        }
+        store.name()
     )
 }
 

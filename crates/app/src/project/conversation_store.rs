@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use toolwright_chat::{Store, StoreError};
+use toolwright_chat::{Store, StoreError, StoreScope};
 use toolwright_core::{Config, Origin};
+use toolwright_store::StoreKind;
 
 use super::Project;
 use crate::error::{AppError, error_chain};
@@ -12,9 +13,7 @@ const MEMORY_URL: &str = "memory:";
 
 /// In place of a URL where the program has opened the store itself.
 const PROGRAM_STORE: &str = "program:";
-
-/// The schemes of the URLs that can be opened.
-const URL_SCHEMES: [&str; 4] = [MEMORY_URL, "sqlite:", "postgres:", "postgresql:"];
+const PROGRAM_STORE_NAME: &str = "the program's own store";
 
 /// The store if neither `--store` nor the settings name one.
 #[derive(Clone, Copy)]
@@ -83,34 +82,32 @@ impl ConversationStore {
         self.url != MEMORY_URL
     }
 
-    /// Returns true if several nodes may share the store; the program itself answers for a store that it has opened.
-    pub(crate) fn can_be_shared(&self) -> bool {
-        self.url == PROGRAM_STORE || self.postgres_url().is_some()
+    /// Returns true if the nodes of a cluster may share the store.
+    pub(crate) fn is_of_cluster(&self) -> bool {
+        self.store.scope() == StoreScope::Cluster
     }
 
-    /// The URL of the store if it is a PostgreSQL database.
-    pub(crate) fn postgres_url(&self) -> Option<&str> {
-        is_postgres(&self.url).then_some(&*self.url)
+    /// The URL of the store; `None` if the program has opened it itself.
+    pub(crate) fn url(&self) -> Option<&str> {
+        (self.url != PROGRAM_STORE).then_some(&*self.url)
+    }
+
+    /// What people call the store.
+    pub(crate) fn name(&self) -> &'static str {
+        StoreKind::of_url(&self.url).map_or(PROGRAM_STORE_NAME, |kind| kind.name)
     }
 
     /// Where conversations are stored, without the credentials of the URL.
     pub(crate) fn location(&self) -> &str {
-        match self.url.strip_prefix("sqlite:") {
-            Some(file) => file,
-            None if self.url == PROGRAM_STORE => "the program's own store",
-            None if self.is_persistent() => "PostgreSQL",
-            None => "memory",
-        }
+        StoreKind::of_url(&self.url).map_or(PROGRAM_STORE_NAME, |kind| kind.location(&self.url))
     }
 }
 
-/// The URL of the configured store if it is a PostgreSQL database.
-pub(crate) fn postgres_url(project: &Project) -> Result<Option<String>, AppError> {
-    Ok(configured_url(project.config())?.filter(|url| is_postgres(url)))
-}
-
-fn is_postgres(url: &str) -> bool {
-    ["postgres:", "postgresql:"].iter().any(|scheme| url.starts_with(scheme))
+/// The URL of the configured store if the nodes of a cluster may share it.
+pub(crate) fn cluster_store_url(project: &Project) -> Result<Option<String>, AppError> {
+    let is_of_cluster =
+        |url: &String| StoreKind::of_url(url).is_some_and(|kind| kind.scope == StoreScope::Cluster);
+    Ok(configured_url(project.config())?.filter(is_of_cluster))
 }
 
 /// The URL of the configured store, else of the file in the user's data directory.
@@ -143,7 +140,7 @@ fn user_data_url(project: &Project) -> Result<String, AppError> {
 
 /// Names the setting or flag that the URL came from. An unknown scheme in `--store` is a usage error.
 fn open_error(origin: Option<&Origin>, url: &str, error: &StoreError) -> AppError {
-    let known = URL_SCHEMES.iter().any(|scheme| url.starts_with(scheme));
+    let known = url.contains(':') && StoreKind::of_url(url).is_some();
     let message = error_chain(error);
     match origin {
         Some(Origin::Flag { name }) if !known => AppError::usage(format!("{name}: {message}")),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use toolwright::app::{App, RunningApp};
 use toolwright::bus::{Bus as _, Delivery, InProcessBus};
-use toolwright::chat::MemoryStore;
+use toolwright::chat::{MemoryStore, Store, StoreScope, delegate_store};
 use toolwright::mcp::McpServer;
 use toolwright::server::{Endpoint, Mount};
 use toolwright::testing::ScriptedModel;
@@ -258,10 +258,37 @@ async fn a_bus_of_the_program_is_used_unless_its_store_is_of_one_node() {
     assert!(error.contains("a store in memory is for one node"), "{error}");
 }
 
+/// A store that says that nodes can share it.
+struct ClusterStore(MemoryStore);
+
+impl Store for ClusterStore {
+    fn scope(&self) -> StoreScope {
+        StoreScope::Cluster
+    }
+
+    delegate_store!(|self| self.0 =>
+        acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
+        list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key check_writable shared_state);
+}
+
+/// An app with a store that nodes can share.
+fn cluster_app() -> App {
+    app().state(Shop { stock: 3 }).store(ClusterStore(MemoryStore::new()))
+}
+
+#[tokio::test]
+async fn the_store_of_a_program_states_whether_other_processes_share_it() {
+    let bus = "nats://127.0.0.1:1";
+    let alone = app().state(Shop { stock: 3 }).default_setting("cluster.bus", bus);
+    let error = alone.start().await.err().unwrap().to_string();
+    assert!(error.contains("the program's own store is for one node"), "{error}");
+    cluster_app().default_setting("cluster.bus", bus).start().await.unwrap().shutdown().await;
+}
+
 #[tokio::test]
 async fn a_malformed_url_of_a_bus_is_an_error_at_the_start_without_its_password() {
     for url in ["redis://u:hunter2@host", "hunter2", "postgres://u:hunter2@host:port/shop"] {
-        let app = app().state(Shop { stock: 3 }).default_setting("cluster.bus", url);
+        let app = cluster_app().default_setting("cluster.bus", url);
         let error = app.start().await.err().unwrap().to_string();
         assert!(error.contains("`store` is the database of the store"), "{error}");
         assert!(!error.contains("hunter2"), "{error}");
@@ -270,8 +297,7 @@ async fn a_malformed_url_of_a_bus_is_an_error_at_the_start_without_its_password(
 
 #[tokio::test]
 async fn a_bus_that_cannot_be_reached_is_a_warning() {
-    let app = app().state(Shop { stock: 3 });
-    let app = app.default_setting("cluster.bus", "nats://u:hunter2@127.0.0.1:1");
+    let app = cluster_app().default_setting("cluster.bus", "nats://u:hunter2@127.0.0.1:1");
     let started = app.start().await.unwrap();
     let [warning] = &started.warnings()[..] else { panic!("{:?}", started.warnings()) };
     assert!(warning.contains("the NATS server `127.0.0.1:1` cannot be reached"), "{warning}");

@@ -30,6 +30,9 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// time may be acquired by another holder, and appends of the former holder fail from then on; until then, the lease remains
 /// valid. The inbox needs no lease: what a node accepts from a client is stored there, whichever node holds the lease.
 pub trait Store: Send + Sync + 'static {
+    /// Returns which processes may use the same store at the same time. It never changes.
+    fn scope(&self) -> StoreScope;
+
     /// Acquires the lease of a conversation for `duration`; `None` if another holder has it.
     ///
     /// A holder that has the lease already acquires it again: so does a process that was restarted under the same name. Every
@@ -152,6 +155,19 @@ pub trait Store: Send + Sync + 'static {
     }
 }
 
+/// Which processes may use the same store at the same time, each having opened it: they then see each other's leases, inboxes and
+/// shared state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum StoreScope {
+    /// One: the store is in its memory, or it locks its files.
+    Process,
+    /// Those of one machine.
+    Machine,
+    /// The nodes of a cluster, on any machine.
+    Cluster,
+}
+
 /// The right to append to one conversation, from one acquisition to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -243,7 +259,8 @@ impl<'a> Append<'a> {
 }
 
 /// The status of a conversation's last turn, which decides whether it has to be resumed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
     /// It has ended, or there is none.
     #[default]
@@ -324,7 +341,7 @@ pub fn entry_title(entry: &Entry) -> String {
 
 impl<S: Store + ?Sized> Store for Arc<S> {
     crate::delegate_store!(|self| **self =>
-        acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
+        scope acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
         list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key check_writable shared_state);
 }
 

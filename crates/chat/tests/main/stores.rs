@@ -81,7 +81,7 @@ impl Store for Failing {
     }
 
     delegate_store!(|self| self.kept =>
-        acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended tail list
+        scope acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended tail list
         list_by_owner list_older_than delete delete_expired shared_state signing_keys rotate_signing_key
         check_writable);
 }
@@ -163,7 +163,7 @@ impl Store for Recording {
     }
 
     delegate_store!(|self| self.kept =>
-        acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended tail list
+        scope acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended tail list
         list_by_owner list_older_than delete delete_expired shared_state signing_keys rotate_signing_key
         check_writable);
 }
@@ -207,7 +207,7 @@ async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
             Box::pin(async { Err(StoreError::new("locked").with_source("by another program")) })
         }
         delegate_store!(|self| self.0 =>
-            acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended list list_by_owner
+            scope acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended list list_by_owner
             list_older_than delete delete_expired shared_state signing_keys rotate_signing_key check_writable);
     }
     let model = ScriptedModel::new();

@@ -24,8 +24,12 @@ pub fn subject_key_prefix(subject: Option<&str>) -> String {
     }
 }
 
-/// Returns an error if a space or a key is too long; for implementations of [`SharedState`](super::SharedState).
-pub fn check_key(space: &str, key: &str) -> Result<(), SharedStateError> {
+/// Returns an error if a space or a key is too long; implementations of [`SharedState`](super::SharedState) begin with it.
+///
+/// # Errors
+///
+/// When one of them has more than 1,024 bytes.
+pub fn check_shared_key(space: &str, key: &str) -> Result<(), SharedStateError> {
     if space.len().max(key.len()) > MAX_KEY_BYTES {
         return Err(SharedStateError::new(format!(
             "a key of shared state has {} bytes, and {MAX_KEY_BYTES} are the maximum: use a digest of it",

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::key::{check_key, prefix_end};
-use super::{Count, SharedState, SharedStateFuture};
+use super::key::{check_shared_key, prefix_end};
+use super::{SharedState, SharedStateFuture, SharedValue, TimeToLive};
 
 /// Shared state of one process: the default, which costs no store.
 #[derive(Default)]
@@ -23,7 +23,6 @@ struct Spaces {
 
 struct Stored {
     value: String,
-    total: u64,
     expires_at: Option<Instant>,
 }
 
@@ -31,26 +30,74 @@ struct Stored {
 const MIN_SWEEP_THRESHOLD: usize = 1024;
 
 impl Stored {
-    fn is_expired(&self) -> bool {
-        self.expires_at.is_some_and(|at| at <= Instant::now())
+    fn is_valid(&self, now: Instant) -> bool {
+        self.expires_at.is_none_or(|at| at > now)
+    }
+
+    fn expires_in(&self, now: Instant) -> Option<Duration> {
+        self.expires_at.map(|at| at.saturating_duration_since(now))
     }
 }
 
 impl Spaces {
-    fn get(&mut self, space: &str, key: &str) -> Option<&mut Stored> {
-        let stored = self.values.get_mut(&(space.to_owned(), key.to_owned()))?;
-        (!stored.is_expired()).then_some(stored)
+    fn get(&self, space: &str, key: &str) -> Option<&Stored> {
+        let stored = self.values.get(&(space.to_owned(), key.to_owned()));
+        stored.filter(|stored| stored.is_valid(Instant::now()))
     }
 
-    fn set(&mut self, space: &str, key: &str, value: &str, total: u64, ttl: Option<Duration>) {
+    fn swap(
+        &mut self,
+        space: &str,
+        key: &str,
+        expected: Option<&str>,
+        new: Option<&str>,
+        ttl: TimeToLive,
+    ) -> bool {
+        let known = self.get(space, key);
+        if known.map(|known| &*known.value) != expected {
+            return false;
+        }
+        let expires_at = match ttl {
+            TimeToLive::Forever => None,
+            // A time that is too far away to be represented never comes.
+            TimeToLive::For(time) => Instant::now().checked_add(time),
+            TimeToLive::Unchanged => known.and_then(|known| known.expires_at),
+        };
+        let key = (space.to_owned(), key.to_owned());
+        match new {
+            Some(new) => {
+                self.sweep();
+                self.values.insert(key, Stored { value: new.to_owned(), expires_at });
+            }
+            None => drop(self.values.remove(&key)),
+        }
+        true
+    }
+
+    /// Removes expired values when there are twice as many as after the last time.
+    fn sweep(&mut self) {
         if self.values.len() >= self.sweep_threshold.max(MIN_SWEEP_THRESHOLD) {
-            self.values.retain(|_, stored| !stored.is_expired());
+            let now = Instant::now();
+            self.values.retain(|_, stored| stored.is_valid(now));
             self.sweep_threshold = 2 * self.values.len();
         }
-        // A time that is too far away to be represented never comes.
-        let expires_at = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
-        let stored = Stored { value: value.to_owned(), total, expires_at };
-        self.values.insert((space.to_owned(), key.to_owned()), stored);
+    }
+
+    fn scan(&self, space: Option<&str>, prefix: &str, limit: usize) -> Vec<SharedValue> {
+        let now = Instant::now();
+        let from = (space.unwrap_or_default().to_owned(), prefix.to_owned());
+        let end = space.and_then(|space| Some((space.to_owned(), prefix_end(prefix)?)));
+        let bounds = (Bound::Included(from), end.map_or(Bound::Unbounded, Bound::Excluded));
+        let scanned = self
+            .values
+            .range(bounds)
+            .take_while(|((known, _), _)| space.is_none_or(|space| known == space))
+            .filter(|((_, key), stored)| key.starts_with(prefix) && stored.is_valid(now))
+            .take(limit);
+        let value = |((space, key), stored): (&(String, String), &Stored)| {
+            SharedValue::new(space, key, &*stored.value, stored.expires_in(now))
+        };
+        scanned.map(value).collect()
     }
 }
 
@@ -60,19 +107,6 @@ impl MemorySharedState {
         Self::default()
     }
 
-    /// Runs an operation on a key of valid length.
-    fn run<'a, T: Send + 'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        operation: impl FnOnce(&mut Spaces) -> T + Send + 'a,
-    ) -> SharedStateFuture<'a, T> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            Ok(operation(&mut self.spaces()))
-        })
-    }
-
     fn spaces(&self) -> MutexGuard<'_, Spaces> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -80,126 +114,31 @@ impl MemorySharedState {
 
 impl SharedState for MemorySharedState {
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        self.run(space, key, |spaces| spaces.get(space, key).map(|stored| stored.value.clone()))
+        let value = || self.spaces().get(space, key).map(|stored| stored.value.clone());
+        Box::pin(async move { check_shared_key(space, key).map(|()| value()) })
     }
 
-    fn put<'a>(
+    fn swap<'a>(
         &'a self,
         space: &'a str,
         key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, ()> {
-        self.run(space, key, move |spaces| spaces.set(space, key, value, 0, ttl))
-    }
-
-    fn insert<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
     ) -> SharedStateFuture<'a, bool> {
-        self.run(space, key, move |spaces| {
-            let is_free = spaces.get(space, key).is_none();
-            if is_free {
-                spaces.set(space, key, value, 0, ttl);
-            }
-            is_free
-        })
+        let swap = move || self.spaces().swap(space, key, expected, new, ttl);
+        Box::pin(async move { check_shared_key(space, key).map(|()| swap()) })
     }
 
-    fn replace<'a>(
+    fn scan<'a>(
         &'a self,
-        space: &'a str,
-        key: &'a str,
-        expected: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        self.run(space, key, move |spaces| {
-            let is_expected = spaces.get(space, key).is_some_and(|stored| stored.value == expected);
-            if is_expected {
-                spaces.set(space, key, value, 0, ttl);
-            }
-            is_expected
-        })
-    }
-
-    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        self.run(space, key, |spaces| {
-            let removed = spaces.values.remove(&(space.to_owned(), key.to_owned()));
-            removed.filter(|stored| !stored.is_expired()).map(|stored| stored.value)
-        })
-    }
-
-    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64> {
-        Box::pin(async move {
-            let mut removed = 0;
-            self.spaces().values.retain(|(_, key), stored| {
-                let is_removed = key.starts_with(prefix);
-                removed += u64::from(is_removed && !stored.is_expired());
-                !is_removed
-            });
-            Ok(removed)
-        })
-    }
-
-    fn list<'a>(
-        &'a self,
-        space: &'a str,
+        space: Option<&'a str>,
         prefix: &'a str,
         limit: usize,
-    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
-        self.run(space, prefix, move |spaces| {
-            let from = Bound::Included((space.to_owned(), prefix.to_owned()));
-            let end = prefix_end(prefix).map(|end| (space.to_owned(), end));
-            let listed = spaces.values.range((from, end.map_or(Bound::Unbounded, Bound::Excluded)));
-            let listed = listed
-                .take_while(|((known, _), _)| known == space)
-                .filter(|(_, stored)| !stored.is_expired())
-                .take(limit);
-            listed.map(|((_, key), stored)| (key.clone(), stored.value.clone())).collect()
-        })
-    }
-
-    fn count<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-        limit: u64,
-        window: Duration,
-    ) -> SharedStateFuture<'a, Count> {
-        self.run(space, key, move |spaces| {
-            let known = spaces.get(space, key).map(|stored| {
-                let left = stored.expires_at.map(|at| at.saturating_duration_since(Instant::now()));
-                (stored.total, left)
-            });
-            let (total, resets_in) = match known {
-                Some((total, Some(left))) if left <= window => (total, left),
-                _ => (0, window),
-            };
-            let sum = total.checked_add(amount).filter(|sum| *sum <= limit);
-            if let Some(sum) = sum
-                && amount > 0
-            {
-                spaces.set(space, key, "", sum, Some(resets_in));
-            }
-            Count::new(sum.is_some(), sum.unwrap_or(total), resets_in)
-        })
-    }
-
-    fn uncount<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-    ) -> SharedStateFuture<'a, ()> {
-        self.run(space, key, move |spaces| {
-            if let Some(stored) = spaces.get(space, key) {
-                stored.total = stored.total.saturating_sub(amount);
-            }
-        })
+    ) -> SharedStateFuture<'a, Vec<SharedValue>> {
+        let scan = move || self.spaces().scan(space, prefix, limit);
+        Box::pin(
+            async move { check_shared_key(space.unwrap_or_default(), prefix).map(|()| scan()) },
+        )
     }
 }

@@ -32,5 +32,6 @@ mod request_approval;
 mod resolve;
 mod settings;
 mod shared_limits;
+mod shared_state;
 mod tower;
 mod views;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use toolwright::{
-    CallScope, Caller, Count, Invoker, MemorySharedState, Outcome, RateLimit, SharedState,
-    SharedStateError, SharedStateFuture, ToolCall,
+    CallScope, Caller, Invoker, MemorySharedState, Outcome, RateLimit, SharedState,
+    SharedStateError, SharedStateFuture, SharedValue, TimeToLive, ToolCall,
 };
 
 use crate::fixtures::{registry, tool_named};
@@ -66,83 +66,47 @@ async fn each_node_counts_its_own_calls_while_the_shared_state_is_away() {
     }
 }
 
-/// Shared state that a test makes unreachable. Rate limits use its counters only.
-///
-/// `toolwright::testing` has one with all operations; that crate is above this one.
+/// Shared state that a test makes unreachable, as `toolwright::testing` has one; that crate is above this one.
 #[derive(Clone, Default)]
 struct SharedCounts {
     state: Arc<MemorySharedState>,
     is_unreachable: Arc<AtomicBool>,
 }
 
+impl SharedCounts {
+    fn unless_unreachable<'a, T: Send + 'a>(
+        &'a self,
+        operation: SharedStateFuture<'a, T>,
+    ) -> SharedStateFuture<'a, T> {
+        match self.is_unreachable.load(SeqCst) {
+            true => Box::pin(async { Err(SharedStateError::new("cannot be reached")) }),
+            false => operation,
+        }
+    }
+}
+
 impl SharedState for SharedCounts {
-    fn count<'a>(
+    fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
+        self.unless_unreachable(self.state.get(space, key))
+    }
+
+    fn swap<'a>(
         &'a self,
         space: &'a str,
         key: &'a str,
-        amount: u64,
-        limit: u64,
-        window: Duration,
-    ) -> SharedStateFuture<'a, Count> {
-        match self.is_unreachable.load(SeqCst) {
-            true => Box::pin(async { Err(SharedStateError::new("cannot be reached")) }),
-            false => self.state.count(space, key, amount, limit, window),
-        }
-    }
-
-    fn uncount<'a>(&'a self, _: &'a str, _: &'a str, _: u64) -> SharedStateFuture<'a, ()> {
-        unreachable!("no call is undone")
-    }
-
-    fn get<'a>(&'a self, _: &'a str, _: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        unreachable!("only counters")
-    }
-
-    fn put<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a str,
-        _: &'a str,
-        _: Option<Duration>,
-    ) -> SharedStateFuture<'a, ()> {
-        unreachable!("only counters")
-    }
-
-    fn insert<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a str,
-        _: &'a str,
-        _: Option<Duration>,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
     ) -> SharedStateFuture<'a, bool> {
-        unreachable!("only counters")
+        self.unless_unreachable(self.state.swap(space, key, expected, new, ttl))
     }
 
-    fn replace<'a>(
+    fn scan<'a>(
         &'a self,
-        _: &'a str,
-        _: &'a str,
-        _: &'a str,
-        _: &'a str,
-        _: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        unreachable!("only counters")
-    }
-
-    fn remove<'a>(&'a self, _: &'a str, _: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        unreachable!("only counters")
-    }
-
-    fn remove_prefix<'a>(&'a self, _: &'a str) -> SharedStateFuture<'a, u64> {
-        unreachable!("only counters")
-    }
-
-    fn list<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a str,
-        _: usize,
-    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
-        unreachable!("only counters")
+        space: Option<&'a str>,
+        prefix: &'a str,
+        limit: usize,
+    ) -> SharedStateFuture<'a, Vec<SharedValue>> {
+        self.unless_unreachable(self.state.scan(space, prefix, limit))
     }
 }

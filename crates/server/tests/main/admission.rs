@@ -32,7 +32,7 @@ impl CheckedStore {
 
 impl Store for CheckedStore {
     delegate_store!(|self| self.kept =>
-        acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
+        scope acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
         list_older_than delete delete_expired shared_state signing_keys rotate_signing_key);
 
     fn check_writable(&self) -> StoreFuture<'_, ()> {

@@ -8,25 +8,24 @@ use super::inbox::read_inbox_row;
 use super::journal::text_column;
 use super::{PostgresStore, error};
 use crate::codec::to_sql;
-use crate::rows::{ConversationRow, Header, Rows, RowsFuture, SharedRow};
+use crate::rows::{ConversationRow, Header, RowSource, Rows, RowsFuture, SharedRow};
 
 struct PostgresRows {
     label: String,
     transaction: Transaction<'static, Postgres>,
 }
 
+impl RowSource for PostgresStore {
+    fn snapshot(&self) -> RowsFuture<'_, Box<dyn Rows>> {
+        Box::pin(self.begin_rows("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+    }
+
+    fn begin_restore(&self) -> RowsFuture<'_, Box<dyn Rows>> {
+        Box::pin(self.begin_rows("BEGIN"))
+    }
+}
+
 impl PostgresStore {
-    /// Begins a transaction that reads, and sees the same moment in all of its statements.
-    pub(crate) async fn snapshot(&self) -> Result<Box<dyn Rows>, StoreError> {
-        self.begin_rows("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
-    }
-
-    /// Begins a transaction that writes.
-    #[cfg(feature = "sqlite")]
-    pub(crate) async fn begin_restore(&self) -> Result<Box<dyn Rows>, StoreError> {
-        self.begin_rows("BEGIN").await
-    }
-
     async fn begin_rows(&self, begin: &'static str) -> Result<Box<dyn Rows>, StoreError> {
         let transaction = self.with_retry(|| self.database.pool.begin_with(begin)).await?;
         Ok(Box::new(PostgresRows { label: self.database.label.clone(), transaction }))
@@ -111,7 +110,7 @@ impl Rows for PostgresRows {
                 .await?;
             sqlx::query("DELETE FROM toolwright_shared").execute(&mut **transaction).await?;
             for row in &header.shared {
-                sqlx::query("INSERT INTO toolwright_shared VALUES ($1, $2, $3, 0, NULL)")
+                sqlx::query("INSERT INTO toolwright_shared VALUES ($1, $2, $3, NULL)")
                     .bind(&row.space)
                     .bind(row.key.as_bytes())
                     .bind(row.value.as_bytes())

@@ -29,7 +29,7 @@ const FIRST_STEP: &str = "
         -- conversation has a term twice.
         removed_term bigint NOT NULL
     );
-    INSERT INTO toolwright_meta (oldest_reader, removed_term) VALUES (5, 0);
+    INSERT INTO toolwright_meta (oldest_reader, removed_term) VALUES (6, 0);
 
     -- The keys that sign approvals. The one with the highest number signs, the others verify.
     CREATE TABLE toolwright_keys (
@@ -97,9 +97,8 @@ const FIRST_STEP: &str = "
     CREATE TABLE toolwright_shared (
         space text NOT NULL,
         key bytea NOT NULL,
+        -- That of a counter begins with its sum.
         value bytea NOT NULL,
-        -- The sum of a counter.
-        total bigint NOT NULL,
         -- Null for what never expires.
         expires timestamptz,
         PRIMARY KEY (space, key)
@@ -264,6 +263,11 @@ const FIRST_STEP: &str = "
 
     -- Adds to a counter, unless the sum would exceed the maximum. A counter restarts if its time has come, or is further away
     -- than the window: then the clock was set back, or the window has become shorter.
+    -- The sum of a counter; 0 for another value.
+    CREATE FUNCTION toolwright_total(value bytea) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+        SELECT least(coalesce(substring(encode(value, 'escape') FROM '^[0-9]+'), '0')::numeric, 9223372036854775807)::bigint
+    $$;
+
     CREATE FUNCTION toolwright_count(
         counter_space text, counter_key bytea, amount bigint, max_total bigint, window_millis bigint,
         OUT is_admitted boolean, OUT new_total bigint, OUT resets_in bigint
@@ -276,24 +280,23 @@ const FIRST_STEP: &str = "
         PERFORM set_config('synchronous_commit', 'off', true);
         IF amount > 0 AND amount <= max_total THEN
             INSERT INTO toolwright_shared AS known
-            VALUES (counter_space, counter_key, '', amount, clock_timestamp() + length)
+            VALUES (counter_space, counter_key, convert_to(amount::text, 'UTF8'), clock_timestamp() + length)
             ON CONFLICT (space, key) DO UPDATE SET
-                value = '',
-                total = amount + CASE
+                value = convert_to((amount + CASE
                     WHEN known.expires > clock_timestamp() AND known.expires <= clock_timestamp() + length
-                    THEN known.total ELSE 0 END,
+                    THEN toolwright_total(known.value) ELSE 0 END)::text, 'UTF8'),
                 expires = CASE
                     WHEN known.expires > clock_timestamp() AND known.expires <= clock_timestamp() + length
                     THEN known.expires ELSE clock_timestamp() + length END
-            WHERE amount <= max_total - known.total
+            WHERE amount <= max_total - toolwright_total(known.value)
                 OR known.expires IS NULL
                 OR known.expires <= clock_timestamp()
                 OR known.expires > clock_timestamp() + length
-            RETURNING total, expires INTO new_total, restarts;
+            RETURNING toolwright_total(value), expires INTO new_total, restarts;
         END IF;
         is_admitted := restarts IS NOT NULL;
         IF restarts IS NULL THEN
-            SELECT total, expires INTO new_total, restarts FROM toolwright_shared
+            SELECT toolwright_total(value), expires INTO new_total, restarts FROM toolwright_shared
             WHERE space = counter_space AND key = counter_key
                 AND expires > clock_timestamp() AND expires <= clock_timestamp() + length;
             new_total := coalesce(new_total, 0);

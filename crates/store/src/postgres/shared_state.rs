@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::PgRow;
-use sqlx::{Row as _, query, query_scalar};
-use toolwright_core::__internal::{check_key, prefix_end};
-use toolwright_core::{Count, SharedState, SharedStateError, SharedStateFuture};
+use sqlx::{Row as _, query};
+use toolwright_core::__internal::prefix_end;
+use toolwright_core::{
+    Count, SharedState, SharedStateError, SharedStateFuture, SharedValue, TimeToLive,
+    check_shared_key,
+};
 
 use super::journal::text_column;
 use super::retry::{Database, Retried};
-use crate::codec::{duration_millis, from_sql, to_sql};
+use crate::codec::{duration_millis, from_sql, millis, to_sql, ttl_millis};
 use crate::sweep_schedule::{MAX_SWEPT, SweepSchedule};
 use crate::write_load::WriteLoad;
 
@@ -56,31 +59,22 @@ impl PostgresSharedState {
         Ok(())
     }
 
-    /// Returns the result of an operation that only one of several callers succeeds with. One that failed after its connection
-    /// was lost may have succeeded before.
-    fn unless_ambiguous<T>(
-        &self,
-        written: Retried<T>,
-        has_succeeded: impl Fn(&T) -> bool,
-    ) -> Result<T, SharedStateError> {
-        if written.may_repeat && !has_succeeded(&written.result) {
+    /// Returns the result of a swap. One that failed after its connection was lost may have succeeded before.
+    fn unless_ambiguous(&self, swapped: Retried<bool>) -> Result<bool, SharedStateError> {
+        if swapped.may_repeat && !swapped.result {
             let label = &self.database.label;
             return Err(SharedStateError::new(format!(
                 "{label} closed the connection before it confirmed a change: try again"
             )));
         }
-        Ok(written.result)
+        Ok(swapped.result)
     }
-}
-
-fn ttl_millis(ttl: Option<Duration>) -> Option<i64> {
-    ttl.map(duration_millis)
 }
 
 impl SharedState for PostgresSharedState {
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let read = || {
                 query(
                     "SELECT value FROM toolwright_shared WHERE space = $1 AND key = $2
@@ -96,6 +90,87 @@ impl SharedState for PostgresSharedState {
         })
     }
 
+    fn swap<'a>(
+        &'a self,
+        space: &'a str,
+        key: &'a str,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
+    ) -> SharedStateFuture<'a, bool> {
+        Box::pin(async move {
+            check_shared_key(space, key)?;
+            let swap = match (expected, new) {
+                (None, None) => return Ok(self.get(space, key).await?.is_none()),
+                (None, Some(_)) => {
+                    "INSERT INTO toolwright_shared AS known
+                     VALUES ($1, $2, $4, clock_timestamp() + $5 * interval '1 millisecond')
+                     ON CONFLICT (space, key) DO UPDATE SET
+                         value = excluded.value, expires = excluded.expires
+                     WHERE known.expires <= clock_timestamp()"
+                }
+                (Some(_), Some(_)) => {
+                    "UPDATE toolwright_shared SET value = $4, expires = CASE WHEN $6
+                         THEN expires ELSE clock_timestamp() + $5 * interval '1 millisecond' END
+                     WHERE space = $1 AND key = $2 AND value = $3
+                         AND (expires IS NULL OR expires > clock_timestamp())"
+                }
+                (Some(_), None) => {
+                    "DELETE FROM toolwright_shared
+                     WHERE space = $1 AND key = $2 AND value = $3
+                         AND (expires IS NULL OR expires > clock_timestamp())"
+                }
+            };
+            let attempt = async || {
+                let swap = query(swap)
+                    .bind(space)
+                    .bind(key.as_bytes())
+                    .bind(expected.map(str::as_bytes))
+                    .bind(new.map(str::as_bytes))
+                    .bind(ttl_millis(ttl))
+                    .bind(ttl == TimeToLive::Unchanged);
+                Ok(swap.execute(&self.database).await?.rows_affected() > 0)
+            };
+            self.unless_ambiguous(self.write(attempt).await?)
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        space: Option<&'a str>,
+        prefix: &'a str,
+        limit: usize,
+    ) -> SharedStateFuture<'a, Vec<SharedValue>> {
+        Box::pin(async move {
+            check_shared_key(space.unwrap_or_default(), prefix)?;
+            let end = prefix_end(prefix);
+            let scan = || {
+                query(
+                    "SELECT space, key, value,
+                         ceil(extract(epoch FROM expires - clock_timestamp()) * 1000)::bigint
+                     FROM toolwright_shared
+                     WHERE ($1 IS NULL OR space = $1) AND key >= $2 AND ($3 IS NULL OR key < $3)
+                         AND (expires IS NULL OR expires > clock_timestamp())
+                     ORDER BY space, key LIMIT $4",
+                )
+                .bind(space)
+                .bind(prefix.as_bytes())
+                .bind(end.as_ref().map(String::as_bytes))
+                .bind(to_sql(limit))
+                .fetch_all(&self.database)
+            };
+            let rows: Vec<PgRow> = self.read(scan).await?;
+            let value = |row: &PgRow| {
+                let (space, expires_in): (String, Option<i64>) = (row.try_get(0)?, row.try_get(3)?);
+                let (key, value) = (text_column(row, 1)?, text_column(row, 2)?);
+                Ok(SharedValue::new(space, key, value, expires_in.map(millis)))
+            };
+            let values: Result<_, sqlx::Error> = rows.iter().map(value).collect();
+            Ok(values.map_err(|error| self.database.store_error(error))?)
+        })
+    }
+
+    /// One statement, which may be repeated: a lost connection is no error.
     fn put<'a>(
         &'a self,
         space: &'a str,
@@ -104,18 +179,18 @@ impl SharedState for PostgresSharedState {
         ttl: Option<Duration>,
     ) -> SharedStateFuture<'a, ()> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let put = || {
                 query(
                     "INSERT INTO toolwright_shared
-                     VALUES ($1, $2, $3, 0, clock_timestamp() + $4 * interval '1 millisecond')
+                     VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 millisecond')
                      ON CONFLICT (space, key) DO UPDATE SET
-                         value = excluded.value, total = 0, expires = excluded.expires",
+                         value = excluded.value, expires = excluded.expires",
                 )
                 .bind(space)
                 .bind(key.as_bytes())
                 .bind(value.as_bytes())
-                .bind(ttl_millis(ttl))
+                .bind(ttl.map(duration_millis))
                 .execute(&self.database)
             };
             self.write(put).await?;
@@ -123,132 +198,7 @@ impl SharedState for PostgresSharedState {
         })
     }
 
-    fn insert<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            let insert = async || {
-                let done = query(
-                    "INSERT INTO toolwright_shared AS known
-                     VALUES ($1, $2, $3, 0, clock_timestamp() + $4 * interval '1 millisecond')
-                     ON CONFLICT (space, key) DO UPDATE SET
-                         value = excluded.value, total = 0, expires = excluded.expires
-                     WHERE known.expires <= clock_timestamp()",
-                )
-                .bind(space)
-                .bind(key.as_bytes())
-                .bind(value.as_bytes())
-                .bind(ttl_millis(ttl))
-                .execute(&self.database)
-                .await?;
-                Ok(done.rows_affected() > 0)
-            };
-            self.unless_ambiguous(self.write(insert).await?, |is_inserted| *is_inserted)
-        })
-    }
-
-    fn replace<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        expected: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            let replace = async || {
-                let done = query(
-                    "UPDATE toolwright_shared SET value = $4, total = 0,
-                         expires = clock_timestamp() + $5 * interval '1 millisecond'
-                     WHERE space = $1 AND key = $2 AND value = $3
-                         AND (expires IS NULL OR expires > clock_timestamp())",
-                )
-                .bind(space)
-                .bind(key.as_bytes())
-                .bind(expected.as_bytes())
-                .bind(value.as_bytes())
-                .bind(ttl_millis(ttl))
-                .execute(&self.database)
-                .await?;
-                Ok(done.rows_affected() > 0)
-            };
-            self.unless_ambiguous(self.write(replace).await?, |is_replaced| *is_replaced)
-        })
-    }
-
-    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            let remove = async || {
-                let row = query(
-                    "DELETE FROM toolwright_shared WHERE space = $1 AND key = $2
-                     RETURNING value, expires IS NULL OR expires > clock_timestamp()",
-                )
-                .bind(space)
-                .bind(key.as_bytes())
-                .fetch_optional(&self.database)
-                .await?;
-                match row {
-                    Some(row) if row.try_get(1)? => Ok(Some(text_column(&row, 0)?)),
-                    _ => Ok(None),
-                }
-            };
-            self.unless_ambiguous(self.write(remove).await?, Option::is_some)
-        })
-    }
-
-    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64> {
-        Box::pin(async move {
-            let end = prefix_end(prefix);
-            let remove = || {
-                query_scalar(
-                    "DELETE FROM toolwright_shared WHERE key >= $1 AND ($2 IS NULL OR key < $2)
-                     RETURNING expires IS NULL OR expires > clock_timestamp()",
-                )
-                .bind(prefix.as_bytes())
-                .bind(end.as_ref().map(String::as_bytes))
-                .fetch_all(&self.database)
-            };
-            let removed: Vec<bool> = self.write(remove).await?.result;
-            Ok(removed.into_iter().map(u64::from).sum())
-        })
-    }
-
-    fn list<'a>(
-        &'a self,
-        space: &'a str,
-        prefix: &'a str,
-        limit: usize,
-    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
-        Box::pin(async move {
-            check_key(space, prefix)?;
-            let end = prefix_end(prefix);
-            let list = || {
-                query(
-                    "SELECT key, value FROM toolwright_shared
-                     WHERE space = $1 AND key >= $2 AND ($3 IS NULL OR key < $3)
-                         AND (expires IS NULL OR expires > clock_timestamp())
-                     ORDER BY key LIMIT $4",
-                )
-                .bind(space)
-                .bind(prefix.as_bytes())
-                .bind(end.as_ref().map(String::as_bytes))
-                .bind(to_sql(limit))
-                .fetch_all(&self.database)
-            };
-            let rows: Vec<PgRow> = self.read(list).await?;
-            let listed = rows.iter().map(|row| Ok((text_column(row, 0)?, text_column(row, 1)?)));
-            let listed: Result<_, sqlx::Error> = listed.collect();
-            Ok(listed.map_err(|error| self.database.store_error(error))?)
-        })
-    }
-
+    /// One statement, whose commit is not synced: a counter is changed often, by all nodes.
     fn count<'a>(
         &'a self,
         space: &'a str,
@@ -258,7 +208,7 @@ impl SharedState for PostgresSharedState {
         window: Duration,
     ) -> SharedStateFuture<'a, Count> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let count = async || {
                 let row = query(
                     "SELECT is_admitted, new_total, resets_in FROM toolwright_count($1, $2, $3, $4, $5)",
@@ -270,30 +220,10 @@ impl SharedState for PostgresSharedState {
                 .bind(duration_millis(window))
                 .fetch_one(&self.database)
                 .await?;
-                let (total, resets_in) = (from_sql(row.try_get(1)?), from_sql(row.try_get(2)?));
-                Ok(Count::new(row.try_get(0)?, total, Duration::from_millis(resets_in)))
+                let (total, resets_in) = (from_sql(row.try_get(1)?), millis(row.try_get(2)?));
+                Ok(Count::new(row.try_get(0)?, total, resets_in))
             };
             Ok(self.write(count).await?.result)
-        })
-    }
-
-    fn uncount<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-    ) -> SharedStateFuture<'a, ()> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            let uncount = query(
-                "UPDATE toolwright_shared SET total = greatest(total - $3, 0)
-                 WHERE space = $1 AND key = $2 AND expires > clock_timestamp()",
-            );
-            let uncount = uncount.bind(space).bind(key.as_bytes()).bind(to_sql(amount));
-            // Not retried: to subtract twice would admit more than the limit.
-            let uncounted = uncount.execute(&self.database).await;
-            uncounted.map_err(|error| self.database.store_error(error))?;
-            Ok(())
         })
     }
 }

@@ -11,7 +11,7 @@ use super::{SqliteStore, error, file};
 
 impl SqliteStore {
     /// Copies the file as it is at this moment, without leases and without what expires; reads and writes go on meanwhile.
-    pub(crate) async fn copy_into(&self, target: &Path) -> Result<(), StoreError> {
+    pub(super) async fn copy_file_into(&self, target: &Path) -> Result<(), StoreError> {
         let part = PartialFile::create(target)?;
         let name = part.path.to_str().ok_or_else(|| {
             StoreError::new(format!("`{}` is not Unicode: name another file", target.display()))
@@ -42,7 +42,6 @@ impl SqliteStore {
     }
 
     /// Creates a file, lets `write` fill it, and closes it.
-    #[cfg(feature = "postgres")]
     pub(crate) async fn write_new(
         target: &Path,
         write: impl AsyncFnOnce(&Self) -> Result<(), StoreError>,

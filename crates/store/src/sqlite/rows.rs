@@ -1,31 +1,36 @@
 //! The rows of a SQLite file, for backups and checks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
-use toolwright_chat::StoreError;
 
 use super::inbox::{insert_inbox_row, read_inbox_row};
 use super::{SqliteStore, error};
-use crate::rows::{ConversationRow, Header, Rows, RowsFuture, SharedRow};
+use crate::rows::{ConversationRow, Header, RowSource, Rows, RowsFuture, SharedRow};
 
 struct SqliteRows {
     path: PathBuf,
     transaction: Transaction<'static, Sqlite>,
 }
 
-impl SqliteStore {
-    /// Begins a transaction that reads.
-    pub(crate) async fn snapshot(&self) -> Result<Box<dyn Rows>, StoreError> {
-        let transaction = self.run(self.readers.begin()).await?;
-        Ok(Box::new(SqliteRows { path: self.path.clone(), transaction }))
+impl RowSource for SqliteStore {
+    fn snapshot(&self) -> RowsFuture<'_, Box<dyn Rows>> {
+        Box::pin(async {
+            let transaction = self.run(self.readers.begin()).await?;
+            Ok(Box::new(SqliteRows { path: self.path.clone(), transaction }) as Box<dyn Rows>)
+        })
     }
 
-    /// Begins a transaction that writes; durable only in a store that has just been opened.
-    pub(crate) async fn begin_restore(&self) -> Result<Box<dyn Rows>, StoreError> {
-        let transaction = self.run(self.writer.pool.begin_with("BEGIN IMMEDIATE")).await?;
-        Ok(Box::new(SqliteRows { path: self.path.clone(), transaction }))
+    fn begin_restore(&self) -> RowsFuture<'_, Box<dyn Rows>> {
+        Box::pin(async {
+            let transaction = self.run(self.writer.pool.begin_with("BEGIN IMMEDIATE")).await?;
+            Ok(Box::new(SqliteRows { path: self.path.clone(), transaction }) as Box<dyn Rows>)
+        })
+    }
+
+    fn copy_into<'a>(&'a self, file: &'a Path) -> RowsFuture<'a, ()> {
+        Box::pin(self.copy_file_into(file))
     }
 }
 
@@ -105,7 +110,7 @@ impl Rows for SqliteRows {
                 .await?;
             sqlx::query("DELETE FROM shared").execute(&mut **transaction).await?;
             for row in &header.shared {
-                sqlx::query("INSERT INTO shared VALUES (?, ?, ?, 0, NULL)")
+                sqlx::query("INSERT INTO shared VALUES (?, ?, ?, NULL)")
                     .bind(&row.space)
                     .bind(&row.key)
                     .bind(&row.value)

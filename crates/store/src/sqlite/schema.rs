@@ -26,7 +26,7 @@ const FIRST_STEP: &str = "
         -- term twice.
         removed_term INTEGER NOT NULL
     ) STRICT;
-    INSERT INTO meta VALUES (1, 5, 0);
+    INSERT INTO meta VALUES (1, 6, 0);
 
     -- The keys that sign approvals. The one with the highest number signs, the others verify.
     CREATE TABLE keys (
@@ -100,9 +100,8 @@ const FIRST_STEP: &str = "
     CREATE TABLE shared (
         space TEXT NOT NULL,
         key TEXT NOT NULL,
+        -- That of a counter begins with its sum.
         value TEXT NOT NULL,
-        -- The sum of a counter.
-        total INTEGER NOT NULL,
         -- Milliseconds since 1970; null for what never expires.
         expires INTEGER,
         PRIMARY KEY (space, key)

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
-use sqlx::{Row as _, query, query_as, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 use toolwright_chat::StoreError;
-use toolwright_core::__internal::{check_key, prefix_end};
-use toolwright_core::{Count, SharedState, SharedStateFuture};
+use toolwright_core::__internal::prefix_end;
+use toolwright_core::{
+    Count, SharedState, SharedStateFuture, SharedValue, TimeToLive, check_shared_key,
+};
 
 use super::error;
 use super::writer::Writer;
-use crate::codec::{duration_millis, from_sql, to_sql};
+use crate::codec::{duration_millis, from_sql, millis, to_sql, ttl_millis};
 use crate::sweep_schedule::{MAX_SWEPT, SweepSchedule};
 use crate::write_load::WriteLoad;
 
@@ -71,14 +73,10 @@ async fn remove_expired(connection: &mut SqliteConnection) -> Result<(), sqlx::E
     Ok(())
 }
 
-fn ttl_millis(ttl: Option<Duration>) -> Option<i64> {
-    ttl.map(duration_millis)
-}
-
 impl SharedState for SqliteSharedState {
     fn get<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let value = query_scalar(concat!(
                 "SELECT value FROM shared WHERE space = ? AND key = ? AND ifnull(expires > ",
                 now!(),
@@ -91,133 +89,89 @@ impl SharedState for SqliteSharedState {
         })
     }
 
-    fn put<'a>(
+    fn swap<'a>(
         &'a self,
         space: &'a str,
         key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, ()> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            let put = query(concat!(
-                "INSERT INTO shared VALUES (?, ?, ?, 0, ",
-                now!(),
-                " + ?)
-                 ON CONFLICT (space, key) DO UPDATE SET
-                     value = excluded.value, total = 0, expires = excluded.expires"
-            ));
-            let put = put.bind(space).bind(key).bind(value).bind(ttl_millis(ttl));
-            self.write(true, async |connection| put.execute(connection).await).await?;
-            Ok(())
-        })
-    }
-
-    fn insert<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
     ) -> SharedStateFuture<'a, bool> {
         Box::pin(async move {
-            check_key(space, key)?;
-            let insert = query(concat!(
-                "INSERT INTO shared VALUES (?, ?, ?, 0, ",
-                now!(),
-                " + ?)
-                 ON CONFLICT (space, key) DO UPDATE SET
-                     value = excluded.value, total = 0, expires = excluded.expires
-                 WHERE shared.expires <= ",
-                now!()
-            ));
-            let insert = insert.bind(space).bind(key).bind(value).bind(ttl_millis(ttl));
-            let done = self.write(true, async |connection| insert.execute(connection).await);
+            check_shared_key(space, key)?;
+            let swap = match (expected, new) {
+                (None, None) => return Ok(self.get(space, key).await?.is_none()),
+                (None, Some(_)) => concat!(
+                    "INSERT INTO shared VALUES (?1, ?2, ?4, ",
+                    now!(),
+                    " + ?5)
+                     ON CONFLICT (space, key) DO UPDATE SET
+                         value = excluded.value, expires = excluded.expires
+                     WHERE shared.expires <= ",
+                    now!()
+                ),
+                (Some(_), Some(_)) => concat!(
+                    "UPDATE shared SET value = ?4, expires = iif(?6, expires, ",
+                    now!(),
+                    " + ?5)
+                     WHERE space = ?1 AND key = ?2 AND value = ?3 AND ifnull(expires > ",
+                    now!(),
+                    ", true)"
+                ),
+                (Some(_), None) => concat!(
+                    "DELETE FROM shared
+                     WHERE space = ?1 AND key = ?2 AND value = ?3 AND ifnull(expires > ",
+                    now!(),
+                    ", true)"
+                ),
+            };
+            let swap = query(swap).bind(space).bind(key).bind(expected).bind(new);
+            let swap = swap.bind(ttl_millis(ttl)).bind(ttl == TimeToLive::Unchanged);
+            let done = self.write(true, async |connection| swap.execute(connection).await);
             Ok(done.await?.rows_affected() > 0)
         })
     }
 
-    fn replace<'a>(
+    fn scan<'a>(
         &'a self,
-        space: &'a str,
-        key: &'a str,
-        expected: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            let replace = query(concat!(
-                "UPDATE shared SET value = ?4, total = 0, expires = ",
-                now!(),
-                " + ?5
-                 WHERE space = ?1 AND key = ?2 AND value = ?3 AND ifnull(expires > ",
-                now!(),
-                ", true)"
-            ));
-            let replace = replace.bind(space).bind(key).bind(expected).bind(value);
-            let replace = replace.bind(ttl_millis(ttl));
-            let done = self.write(true, async |connection| replace.execute(connection).await);
-            Ok(done.await?.rows_affected() > 0)
-        })
-    }
-
-    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            let remove = query_as(concat!(
-                "DELETE FROM shared WHERE space = ? AND key = ?
-                 RETURNING value, ifnull(expires > ",
-                now!(),
-                ", true)"
-            ));
-            let remove = remove.bind(space).bind(key);
-            let removed: Vec<(String, bool)> =
-                self.write(true, async |connection| remove.fetch_all(connection).await).await?;
-            Ok(removed.into_iter().find(|(_, is_valid)| *is_valid).map(|(value, _)| value))
-        })
-    }
-
-    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64> {
-        Box::pin(async move {
-            let remove = query_scalar(concat!(
-                "DELETE FROM shared WHERE key >= ?1 AND ifnull(key < ?2, true)
-                 RETURNING ifnull(expires > ",
-                now!(),
-                ", true)"
-            ));
-            let remove = remove.bind(prefix).bind(prefix_end(prefix));
-            let removed: Vec<bool> =
-                self.write(true, async |connection| remove.fetch_all(connection).await).await?;
-            Ok(removed.into_iter().map(u64::from).sum())
-        })
-    }
-
-    fn list<'a>(
-        &'a self,
-        space: &'a str,
+        space: Option<&'a str>,
         prefix: &'a str,
         limit: usize,
-    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
+    ) -> SharedStateFuture<'a, Vec<SharedValue>> {
         Box::pin(async move {
-            check_key(space, prefix)?;
-            let listed = query_as(concat!(
-                "SELECT key, value FROM shared
-                 WHERE space = ?1 AND key >= ?2 AND ifnull(key < ?3, true)
-                     AND ifnull(expires > ",
-                now!(),
-                ", true)
-                 ORDER BY key LIMIT ?4"
-            ))
-            .bind(space)
-            .bind(prefix)
-            .bind(prefix_end(prefix))
-            .bind(to_sql(limit))
-            .fetch_all(&self.readers);
-            Ok(listed.await.map_err(|error| self.store_error(error))?)
+            check_shared_key(space.unwrap_or_default(), prefix)?;
+            let scan = match space {
+                Some(_) => concat!(
+                    "SELECT space, key, value, expires - ",
+                    now!(),
+                    " FROM shared WHERE space = ?1 AND key >= ?2 AND ifnull(key < ?3, true)
+                         AND ifnull(expires > ",
+                    now!(),
+                    ", true)
+                     ORDER BY key LIMIT ?4"
+                ),
+                None => concat!(
+                    "SELECT space, key, value, expires - ",
+                    now!(),
+                    " FROM shared WHERE ?1 IS NULL AND key >= ?2 AND ifnull(key < ?3, true)
+                         AND ifnull(expires > ",
+                    now!(),
+                    ", true)
+                     ORDER BY space, key LIMIT ?4"
+                ),
+            };
+            let scan = query_as(scan).bind(space).bind(prefix).bind(prefix_end(prefix));
+            let rows = scan.bind(to_sql(limit)).fetch_all(&self.readers).await;
+            let rows: Vec<(String, String, String, Option<i64>)> =
+                rows.map_err(|error| self.store_error(error))?;
+            let values = rows.into_iter().map(|(space, key, value, expires_in)| {
+                SharedValue::new(space, key, value, expires_in.map(millis))
+            });
+            Ok(values.collect())
         })
     }
 
+    /// One statement, whose commit is not synced: a counter is changed often, and what is lost in a power failure is a few calls.
     fn count<'a>(
         &'a self,
         space: &'a str,
@@ -227,36 +181,15 @@ impl SharedState for SqliteSharedState {
         window: Duration,
     ) -> SharedStateFuture<'a, Count> {
         Box::pin(async move {
-            check_key(space, key)?;
+            check_shared_key(space, key)?;
             let (amount, limit) = (to_sql(amount), to_sql(limit));
-            let millis = duration_millis(window);
-            // Not durable: what is lost in a power failure is a few calls that were counted.
+            let window = duration_millis(window);
             let counted = self.write(false, async |connection| {
-                let counter = Counter { space, key, amount, limit, millis };
+                let counter = Counter { space, key, amount, limit, window };
                 counter.add(connection).await
             });
             let (is_admitted, total, resets_in) = counted.await?;
-            let resets_in = Duration::from_millis(from_sql(resets_in));
-            Ok(Count::new(is_admitted, from_sql(total), resets_in))
-        })
-    }
-
-    fn uncount<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-    ) -> SharedStateFuture<'a, ()> {
-        Box::pin(async move {
-            check_key(space, key)?;
-            let uncount = query(concat!(
-                "UPDATE shared SET total = max(total - ?3, 0)
-                 WHERE space = ?1 AND key = ?2 AND expires > ",
-                now!()
-            ));
-            let uncount = uncount.bind(space).bind(key).bind(to_sql(amount));
-            self.write(false, async |connection| uncount.execute(connection).await).await?;
-            Ok(())
+            Ok(Count::new(is_admitted, from_sql(total), millis(resets_in)))
         })
     }
 }
@@ -267,52 +200,68 @@ struct Counter<'a> {
     key: &'a str,
     amount: i64,
     limit: i64,
-    /// The length of the window.
-    millis: i64,
+    /// In milliseconds.
+    window: i64,
+}
+
+/// The sum of the counter in the row: the digits with which its value begins, or 0.
+macro_rules! total {
+    () => {
+        "CAST(shared.value AS INTEGER)"
+    };
+}
+
+/// True if the counter in the row goes on: it restarts if its time has come, or is further away than the window, because the window was
+/// longer or the clock was set back. Null if the value never expires.
+macro_rules! goes_on {
+    () => {
+        concat!("shared.expires BETWEEN ", now!(), " + 1 AND ", now!(), " + ?5")
+    };
 }
 
 impl Counter<'_> {
     /// Returns whether it was added, the sum, and the milliseconds until the counter restarts.
     async fn add(self, connection: &mut SqliteConnection) -> Result<(bool, i64, i64), sqlx::Error> {
-        let Self { space, key, amount, limit, millis } = self;
-        // A counter restarts if its time has come, or is further away than the window: then the clock was set back.
-        let added = query(concat!(
-            "INSERT INTO shared SELECT ?1, ?2, '', ?3, ",
+        let Self { space, key, amount, limit, window } = self;
+        let added = query_as(concat!(
+            "INSERT INTO shared SELECT ?1, ?2, CAST(?3 AS TEXT), ",
             now!(),
             " + ?5 WHERE ?3 BETWEEN 1 AND ?4
              ON CONFLICT (space, key) DO UPDATE SET
-                 value = '',
-                 total = CASE WHEN shared.expires BETWEEN ",
-            now!(),
-            " + 1 AND excluded.expires
-                     THEN shared.total ELSE 0 END + excluded.total,
-                 expires = CASE WHEN shared.expires BETWEEN ",
-            now!(),
-            " + 1 AND excluded.expires
-                     THEN shared.expires ELSE excluded.expires END
-             WHERE excluded.total <= ?4 - shared.total
-                 OR ifnull(shared.expires NOT BETWEEN ",
-            now!(),
-            " + 1 AND excluded.expires, true)
-             RETURNING total, expires - ",
+                 value = CAST(?3 + iif(",
+            goes_on!(),
+            ", ",
+            total!(),
+            ", 0) AS TEXT),
+                 expires = iif(",
+            goes_on!(),
+            ", shared.expires, excluded.expires)
+             WHERE ?3 <= ?4 - ",
+            total!(),
+            " OR NOT ifnull(",
+            goes_on!(),
+            ", false)
+             RETURNING ",
+            total!(),
+            ", expires - ",
             now!()
         ));
-        let added = added.bind(space).bind(key).bind(amount).bind(limit).bind(millis);
-        if let Some(row) = added.fetch_all(&mut *connection).await?.first() {
-            return Ok((true, row.try_get(0)?, row.try_get(1)?));
+        let added = added.bind(space).bind(key).bind(amount).bind(limit).bind(window);
+        let added: Vec<(i64, i64)> = added.fetch_all(&mut *connection).await?;
+        if let Some((total, resets_in)) = added.first() {
+            return Ok((true, *total, *resets_in));
         }
         let known = query_as(concat!(
-            "SELECT total, expires - ",
+            "SELECT ",
+            total!(),
+            ", expires - ",
             now!(),
-            " FROM shared
-             WHERE space = ?1 AND key = ?2 AND expires BETWEEN ",
-            now!(),
-            " + 1 AND ",
-            now!(),
-            " + ?3"
+            " FROM shared WHERE space = ?1 AND key = ?2 AND ",
+            goes_on!()
         ));
-        let known = known.bind(space).bind(key).bind(millis).fetch_optional(connection).await?;
-        let (total, resets_in): (i64, i64) = known.unwrap_or((0, millis));
+        let known = known.bind(space).bind(key).bind(amount).bind(limit).bind(window);
+        let known: Option<(i64, i64)> = known.fetch_optional(connection).await?;
+        let (total, resets_in) = known.unwrap_or((0, window));
         Ok((amount == 0 && total <= limit, total, resets_in))
     }
 }

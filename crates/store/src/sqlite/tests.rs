@@ -148,7 +148,7 @@ const NEXT_MIGRATIONS: &[&str] = &[schema::MIGRATIONS[0], NEXT];
 #[tokio::test]
 async fn migration_steps_are_applied_all_or_none() {
     const INCOMPATIBLE: &[&str] =
-        &[schema::MIGRATIONS[0], NEXT, "UPDATE meta SET oldest_reader = 7"];
+        &[schema::MIGRATIONS[0], NEXT, "UPDATE meta SET oldest_reader = 8"];
     const BROKEN: &[&str] = &[
         schema::MIGRATIONS[0],
         NEXT,
@@ -173,7 +173,7 @@ async fn migration_steps_are_applied_all_or_none() {
     // A store that is open continues to work; an older version cannot open the file any more.
     assert_eq!(store.load("room").await.unwrap().len(), 1);
     let error = SqliteStore::open(&file).await.unwrap_err().to_string();
-    assert!(error.contains("version 7, and") && error.contains("up to version 5:"), "{error}");
+    assert!(error.contains("version 8, and") && error.contains("up to version 6:"), "{error}");
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
-//! The stores that the conformance suite runs over.
+//! The stores that the tests run over.
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use toolwright::chat::{MemoryStore, Store};
 
 /// A store for one test, which can be opened several times.
@@ -71,5 +72,15 @@ impl Backend {
                 crate::postgres::execute(url, &sql).await;
             }
         }
+    }
+}
+
+impl test_support_store::Backend for Backend {
+    fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {
+        Box::pin(self.open())
+    }
+
+    fn count_shared_values(&self) -> BoxFuture<'_, Option<i64>> {
+        Box::pin(self.count_rows("shared"))
     }
 }

@@ -1,4 +1,4 @@
-//! One conformance suite that every store passes, and tests of what each store adds.
+//! The conformance suite over every store, and tests of what each store adds.
 
 #![expect(
     clippy::expect_used,
@@ -11,8 +11,9 @@
 mod backend;
 mod backup;
 mod conformance;
-mod fixtures;
 mod opening;
 mod postgres;
 mod sqlite;
 mod verifying;
+
+use test_support_store::fixtures;

@@ -70,12 +70,12 @@ async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     let url = server.create_database().await;
     drop(PostgresStore::connect(&url).await.unwrap());
     execute(&url, "UPDATE toolwright_version SET version = 99").await;
-    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 6").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 7").await;
     let error = connect_error(&url).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 5:"), "{error}");
+    assert!(error.contains("up to version 6:"), "{error}");
     // Unless they allow it.
-    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 5").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 6").await;
     let store = PostgresStore::connect(&url).await.unwrap();
     append(&store, "room", &numbered_entries(0, 1)).await;
 }

@@ -130,12 +130,12 @@ async fn many_tasks_create_the_same_file_at_the_same_time() {
 async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     let (_directory, file) = temporary_file();
     drop(SqliteStore::open(&file).await.unwrap());
-    execute(&file, "PRAGMA user_version = 99; UPDATE meta SET oldest_reader = 6").await;
+    execute(&file, "PRAGMA user_version = 99; UPDATE meta SET oldest_reader = 7").await;
     let error = open_error(&file).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 5:"), "{error}");
+    assert!(error.contains("up to version 6:"), "{error}");
     // Unless they allow it.
-    execute(&file, "UPDATE meta SET oldest_reader = 5").await;
+    execute(&file, "UPDATE meta SET oldest_reader = 6").await;
     let store = SqliteStore::open(&file).await.unwrap();
     append(&store, "room", &numbered_entries(0, 1)).await;
     let version = sqlx::query("PRAGMA user_version").fetch_one(&mut connect(&file).await).await;

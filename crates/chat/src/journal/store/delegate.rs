@@ -12,7 +12,7 @@
 ///
 /// impl Store for PrintingStore {
 ///     delegate_store!(|self| self.0 =>
-///         acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
+///         scope acquire renew release lease_status push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
 ///         list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key check_writable shared_state);
 ///
 ///     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
@@ -25,6 +25,11 @@
 macro_rules! delegate_store {
     (|$self:ident| $inner:expr => $($method:ident)*) => {
         $($crate::delegate_store! { @ $method $self $inner })*
+    };
+    (@ scope $self:ident $inner:expr) => {
+        fn scope(&$self) -> $crate::StoreScope {
+            $crate::Store::scope(&$inner)
+        }
     };
     (@ acquire $self:ident $inner:expr) => {
         fn acquire<'a>(&'a $self, conversation: &'a str, holder: &'a str, duration: ::std::time::Duration) -> $crate::StoreFuture<'a, Option<$crate::Lease>> {

@@ -11,7 +11,7 @@ use toolwright_core::{MemorySharedState, Secret, SharedState};
 
 use super::{
     Append, ConversationSummary, InboxItem, Lease, LeaseStatus, Store, StoreError, StoreFuture,
-    TailEnd, TurnStatus, random_hex,
+    StoreScope, TailEnd, TurnStatus, random_hex,
 };
 use crate::journal::entry::Entry;
 use crate::journal::store::owner::Owner;
@@ -140,6 +140,10 @@ fn done<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> {
 }
 
 impl Store for MemoryStore {
+    fn scope(&self) -> StoreScope {
+        StoreScope::Process
+    }
+
     fn acquire<'a>(
         &'a self,
         conversation: &'a str,

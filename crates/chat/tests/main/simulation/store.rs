@@ -8,7 +8,7 @@ use futures_channel::oneshot;
 use tokio::time::Instant;
 use toolwright_chat::{
     Append, ConversationSummary, Entry, EntryBody, InboxBody, InboxItem, Lease, LeaseStatus, Owner,
-    Store, StoreError, StoreFuture, TailEnd, TurnStatus, is_turn_over,
+    Store, StoreError, StoreFuture, StoreScope, TailEnd, TurnStatus, is_turn_over,
 };
 use toolwright_core::{MemorySharedState, Secret, SharedState};
 
@@ -309,6 +309,10 @@ fn choose_delay(world: &World, is_slow: bool) -> u64 {
 }
 
 impl Store for Connection {
+    fn scope(&self) -> StoreScope {
+        StoreScope::Cluster
+    }
+
     fn acquire<'a>(
         &'a self,
         conversation: &'a str,

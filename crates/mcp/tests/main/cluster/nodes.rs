@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -15,7 +14,9 @@ use test_support_mcp::tools::{Kit, kit, server};
 use toolwright_bus::{
     Bus, BusFuture, BusStatus, Delivery, InProcessBus, Subscription, SubscriptionSender,
 };
-use toolwright_core::{Count, MemorySharedState, SharedState, SharedStateError, SharedStateFuture};
+use toolwright_core::{
+    MemorySharedState, SharedState, SharedStateError, SharedStateFuture, SharedValue, TimeToLive,
+};
 use toolwright_mcp::{McpServer, McpServerBuilder};
 
 use crate::oauth::with;
@@ -147,72 +148,25 @@ impl SharedState for FaultyState {
         self.perform("get", space, self.state.get(space, key))
     }
 
-    fn put<'a>(
+    fn swap<'a>(
         &'a self,
         space: &'a str,
         key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, ()> {
-        self.perform("put", space, self.state.put(space, key, value, ttl))
-    }
-
-    fn insert<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
+        expected: Option<&'a str>,
+        new: Option<&'a str>,
+        ttl: TimeToLive,
     ) -> SharedStateFuture<'a, bool> {
-        self.perform("insert", space, self.state.insert(space, key, value, ttl))
+        self.perform("swap", space, self.state.swap(space, key, expected, new, ttl))
     }
 
-    fn replace<'a>(
+    fn scan<'a>(
         &'a self,
-        space: &'a str,
-        key: &'a str,
-        expected: &'a str,
-        value: &'a str,
-        ttl: Option<Duration>,
-    ) -> SharedStateFuture<'a, bool> {
-        self.perform("replace", space, self.state.replace(space, key, expected, value, ttl))
-    }
-
-    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> SharedStateFuture<'a, Option<String>> {
-        self.perform("remove", space, self.state.remove(space, key))
-    }
-
-    fn list<'a>(
-        &'a self,
-        space: &'a str,
+        space: Option<&'a str>,
         prefix: &'a str,
         limit: usize,
-    ) -> SharedStateFuture<'a, Vec<(String, String)>> {
-        self.perform("list", space, self.state.list(space, prefix, limit))
-    }
-
-    fn remove_prefix<'a>(&'a self, prefix: &'a str) -> SharedStateFuture<'a, u64> {
-        self.perform("remove_prefix", "", self.state.remove_prefix(prefix))
-    }
-
-    fn count<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-        limit: u64,
-        window: Duration,
-    ) -> SharedStateFuture<'a, Count> {
-        self.perform("count", space, self.state.count(space, key, amount, limit, window))
-    }
-
-    fn uncount<'a>(
-        &'a self,
-        space: &'a str,
-        key: &'a str,
-        amount: u64,
-    ) -> SharedStateFuture<'a, ()> {
-        self.perform("uncount", space, self.state.uncount(space, key, amount))
+    ) -> SharedStateFuture<'a, Vec<SharedValue>> {
+        let scanned = self.state.scan(space, prefix, limit);
+        self.perform("scan", space.unwrap_or_default(), scanned)
     }
 }
 

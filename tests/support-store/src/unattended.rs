@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use toolwright::chat::{Append, InboxBody, InboxItem, Store, TurnStatus};
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{acquire, inbox_message, numbered_entries};
 
 async fn unattended(store: &dyn Store) -> Vec<String> {
@@ -20,7 +20,7 @@ async fn append_with_turn(store: &dyn Store, conversation: &str, turn: TurnStatu
     store.release(&lease).await.unwrap();
 }
 
-pub(crate) async fn a_running_turn_without_a_holder_is_unattended(backend: &Backend) {
+pub async fn a_running_turn_without_a_holder_is_unattended(backend: &dyn Backend) {
     let store = backend.open().await;
     for (name, turn) in [
         ("over", TurnStatus::Over),
@@ -43,7 +43,7 @@ pub(crate) async fn a_running_turn_without_a_holder_is_unattended(backend: &Back
     assert_eq!(unattended(&store).await, ["running 2"]);
 }
 
-pub(crate) async fn an_inbox_without_a_holder_is_unattended(backend: &Backend) {
+pub async fn an_inbox_without_a_holder_is_unattended(backend: &dyn Backend) {
     let store = backend.open().await;
     let push = async |name: &str, item: &InboxItem| {
         store.push_inbox(name, item, 9).await.unwrap().unwrap()
@@ -67,7 +67,7 @@ pub(crate) async fn an_inbox_without_a_holder_is_unattended(backend: &Backend) {
     assert_eq!(unattended(&store).await, ["over", "paused 2", "paused 3"]);
 }
 
-pub(crate) async fn an_expired_lease_leaves_its_conversation_unattended(backend: &Backend) {
+pub async fn an_expired_lease_leaves_its_conversation_unattended(backend: &dyn Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let lease = store.acquire("room", "me", Duration::from_millis(1)).await.unwrap().unwrap();
     store.append(&lease, Append::new(&numbered_entries(0, 1))).await.unwrap();
@@ -78,7 +78,7 @@ pub(crate) async fn an_expired_lease_leaves_its_conversation_unattended(backend:
     assert!(unattended(&again).await.is_empty());
 }
 
-pub(crate) async fn what_a_holder_has_left_is_found_under_its_name(backend: &Backend) {
+pub async fn what_a_holder_has_left_is_found_under_its_name(backend: &dyn Backend) {
     let store = backend.open().await;
     let hold = async |name: &str, holder: &str, turn: TurnStatus| {
         let lease = store.acquire(name, holder, Duration::from_secs(600)).await.unwrap().unwrap();

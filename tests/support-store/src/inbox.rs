@@ -6,7 +6,7 @@ use toolwright::chat::{
     Append, InboxBody, InboxItem, PrincipalRecord, Store, StoreError, TurnStatus,
 };
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{acquire, append, ids, inbox_message, numbered_entries, user_entry};
 
 fn stop(id: &str) -> InboxItem {
@@ -21,7 +21,7 @@ async fn inbox_ids(store: &dyn Store) -> Vec<String> {
     store.inbox("room").await.unwrap().into_iter().map(|item| item.id).collect()
 }
 
-pub(crate) async fn items_are_returned_as_they_were_added_and_in_order(backend: &Backend) {
+pub async fn items_are_returned_as_they_were_added_and_in_order(backend: &dyn Backend) {
     let store = backend.open().await;
     let mut ada = PrincipalRecord::new("ada");
     ada.scopes = vec!["tools:read".to_owned()];
@@ -52,7 +52,7 @@ pub(crate) async fn items_are_returned_as_they_were_added_and_in_order(backend: 
     }
 }
 
-pub(crate) async fn an_item_is_added_once(backend: &Backend) {
+pub async fn an_item_is_added_once(backend: &dyn Backend) {
     let store = backend.open().await;
     let first = push(&store, &inbox_message("a", "One")).await;
     push(&store, &inbox_message("b", "Two")).await;
@@ -70,7 +70,7 @@ pub(crate) async fn an_item_is_added_once(backend: &Backend) {
     assert!(elsewhere.is_some_and(|position| position > 0));
 }
 
-pub(crate) async fn a_full_inbox_accepts_nothing(backend: &Backend) {
+pub async fn a_full_inbox_accepts_nothing(backend: &dyn Backend) {
     let store = backend.open().await;
     for (n, expected) in [true, true, false, false].into_iter().enumerate() {
         let item = inbox_message(&n.to_string(), "");
@@ -87,7 +87,7 @@ pub(crate) async fn a_full_inbox_accepts_nothing(backend: &Backend) {
     assert_eq!(inbox_ids(&store).await, ["1", "2"]);
 }
 
-pub(crate) async fn an_item_is_taken_in_the_append_that_journals_it(backend: &Backend) {
+pub async fn an_item_is_taken_in_the_append_that_journals_it(backend: &dyn Backend) {
     let store = backend.open().await;
     let positions = [
         push(&store, &inbox_message("a", "One")).await,
@@ -112,7 +112,7 @@ pub(crate) async fn an_item_is_taken_in_the_append_that_journals_it(backend: &Ba
     assert_eq!(backend.open().await.load("room").await.unwrap().len(), 4);
 }
 
-pub(crate) async fn an_item_is_withdrawn_once(backend: &Backend) {
+pub async fn an_item_is_withdrawn_once(backend: &dyn Backend) {
     let store = backend.open().await;
     let first = push(&store, &inbox_message("a", "One")).await;
     let second = push(&store, &inbox_message("b", "Two")).await;
@@ -131,9 +131,7 @@ pub(crate) async fn an_item_is_withdrawn_once(backend: &Backend) {
     assert_eq!(inbox_ids(&store).await, ["a"]);
 }
 
-pub(crate) async fn an_inbox_survives_leases_and_is_deleted_with_its_conversation(
-    backend: &Backend,
-) {
+pub async fn an_inbox_survives_leases_and_is_deleted_with_its_conversation(backend: &dyn Backend) {
     let store = backend.open().await;
     push(&store, &inbox_message("a", "One")).await;
     let room = acquire(&store, "room").await;
@@ -147,7 +145,7 @@ pub(crate) async fn an_inbox_survives_leases_and_is_deleted_with_its_conversatio
     assert!(store.list_unattended(9).await.unwrap().is_empty());
 }
 
-pub(crate) async fn a_message_resumes_a_turn_if_it_is_sent_during_the_pause(backend: &Backend) {
+pub async fn a_message_resumes_a_turn_if_it_is_sent_during_the_pause(backend: &dyn Backend) {
     let store = backend.open().await;
     let room = acquire(&store, "room").await;
     let statuses = [TurnStatus::Running, TurnStatus::Paused, TurnStatus::Over];
@@ -164,7 +162,7 @@ pub(crate) async fn a_message_resumes_a_turn_if_it_is_sent_during_the_pause(back
     assert_eq!(resumes, [false, true, true, true, false, true]);
 }
 
-pub(crate) async fn many_tasks_add_to_one_inbox(backend: &Backend) {
+pub async fn many_tasks_add_to_one_inbox(backend: &dyn Backend) {
     const LIMIT: usize = 50;
     let stores = [backend.open().await, backend.open().await];
     let tasks = (0..10).map(|task| {
@@ -191,9 +189,7 @@ pub(crate) async fn many_tasks_add_to_one_inbox(backend: &Backend) {
     assert_eq!(stored, expected);
 }
 
-pub(crate) async fn an_item_is_not_lost_when_its_conversation_is_removed_meanwhile(
-    backend: &Backend,
-) {
+pub async fn an_item_is_not_lost_when_its_conversation_is_removed_meanwhile(backend: &dyn Backend) {
     let store = backend.open().await;
     let removing = tokio::spawn({
         let store = Arc::clone(&store);

@@ -6,10 +6,10 @@ use toolwright::chat::{
     Append, Entry, EntryBody, ExpiredConversations, Lease, Store, TurnEnd, TurnStatus,
 };
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{acquire, append, ids, inbox_message, numbered_entries, user_entry};
 
-pub(crate) async fn a_deleted_conversation_is_gone_and_others_stay(backend: &Backend) {
+pub async fn a_deleted_conversation_is_gone_and_others_stay(backend: &dyn Backend) {
     let store = backend.open().await;
     append(&store, "other", &numbered_entries(0, 3)).await;
     append(&store, "room", &numbered_entries(0, 3)).await;
@@ -28,7 +28,7 @@ pub(crate) async fn a_deleted_conversation_is_gone_and_others_stay(backend: &Bac
     assert_eq!((listed.began, listed.last), (2, 3));
 }
 
-pub(crate) async fn only_the_holder_of_its_lease_deletes_a_conversation(backend: &Backend) {
+pub async fn only_the_holder_of_its_lease_deletes_a_conversation(backend: &dyn Backend) {
     let store = backend.open().await;
     append(&store, "room", &numbered_entries(0, 3)).await;
     let other = Lease::new("room", "other", 1);
@@ -59,7 +59,7 @@ async fn expire(store: &Arc<dyn Store>) -> Vec<String> {
     }
 }
 
-pub(crate) async fn only_old_conversations_without_open_work_expire(backend: &Backend) {
+pub async fn only_old_conversations_without_open_work_expire(backend: &dyn Backend) {
     let store = backend.open().await;
     for (name, at) in [("old", 9), ("older", 3), ("new", 10), ("waiting", 1), ("held", 1)] {
         append(&store, name, &ended_turn(at)).await;
@@ -79,7 +79,7 @@ pub(crate) async fn only_old_conversations_without_open_work_expire(backend: &Ba
     store.delete_expired(&held, 10).await.unwrap_err();
 }
 
-pub(crate) async fn conversations_that_stay_do_not_hide_those_that_expire(backend: &Backend) {
+pub async fn conversations_that_stay_do_not_hide_those_that_expire(backend: &dyn Backend) {
     let store = backend.open().await;
     for number in 0..300 {
         append(&store, &format!("running {number}"), &ended_turn(1)[..1]).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolwright::chat::{Append, Lease, Store};
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{LONG, acquire, acquire_as, append, ids, inbox_message, user_entry};
 
 /// So short that the lease has expired at the next attempt.
@@ -21,7 +21,7 @@ async fn acquire_expired(store: &dyn Store, holder: &str) -> Lease {
     }
 }
 
-pub(crate) async fn a_lease_is_acquired_once_and_renewed_by_its_holder(backend: &Backend) {
+pub async fn a_lease_is_acquired_once_and_renewed_by_its_holder(backend: &dyn Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let room = acquire(&store, "room").await;
     for _ in 0..2 {
@@ -33,7 +33,7 @@ pub(crate) async fn a_lease_is_acquired_once_and_renewed_by_its_holder(backend: 
     assert!(!again.renew(&unknown, LONG).await.unwrap());
 }
 
-pub(crate) async fn a_lease_that_is_not_renewed_expires(backend: &Backend) {
+pub async fn a_lease_that_is_not_renewed_expires(backend: &dyn Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let room = store.acquire("room", "me", SHORT).await.unwrap().unwrap();
     acquire_expired(&again, "you").await;
@@ -41,7 +41,7 @@ pub(crate) async fn a_lease_that_is_not_renewed_expires(backend: &Backend) {
     assert!(acquire_as(&store, "room", "me").await.is_none());
 }
 
-pub(crate) async fn a_released_lease_is_free(backend: &Backend) {
+pub async fn a_released_lease_is_free(backend: &dyn Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let room = acquire(&store, "room").await;
     // Only its holder releases a lease.
@@ -56,7 +56,7 @@ pub(crate) async fn a_released_lease_is_free(backend: &Backend) {
     assert_eq!(ids(&store.load("room").await.unwrap()), ["a", "b"]);
 }
 
-pub(crate) async fn a_holder_that_lost_its_lease_appends_nothing(backend: &Backend) {
+pub async fn a_holder_that_lost_its_lease_appends_nothing(backend: &dyn Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let entries = [user_entry("a", 1, "")];
     let never = Lease::new("room", "me", 0);
@@ -74,7 +74,7 @@ pub(crate) async fn a_holder_that_lost_its_lease_appends_nothing(backend: &Backe
     assert_eq!(ids(&store.load("room").await.unwrap()), ["a"]);
 }
 
-pub(crate) async fn one_of_many_tasks_acquires_a_lease(backend: &Backend) {
+pub async fn one_of_many_tasks_acquires_a_lease(backend: &dyn Backend) {
     let store = backend.open().await;
     let tasks = (0..12).map(|n| {
         let store = Arc::clone(&store);
@@ -87,7 +87,7 @@ pub(crate) async fn one_of_many_tasks_acquires_a_lease(backend: &Backend) {
     assert_eq!(acquired, 1);
 }
 
-pub(crate) async fn a_lease_without_entries_leaves_no_conversation(backend: &Backend) {
+pub async fn a_lease_without_entries_leaves_no_conversation(backend: &dyn Backend) {
     let store = backend.open().await;
     let room = acquire(&store, "room").await;
     store.append(&room, Append::new(&[])).await.unwrap();
@@ -97,8 +97,8 @@ pub(crate) async fn a_lease_without_entries_leaves_no_conversation(backend: &Bac
     assert!(store.list(9).await.unwrap().is_empty());
 }
 
-pub(crate) async fn an_expired_lease_stays_with_its_holder_until_another_acquires_it(
-    backend: &Backend,
+pub async fn an_expired_lease_stays_with_its_holder_until_another_acquires_it(
+    backend: &dyn Backend,
 ) {
     let (store, again) = (backend.open().await, backend.open().await);
     let room = store.acquire("room", "me", Duration::ZERO).await.unwrap().unwrap();
@@ -110,7 +110,7 @@ pub(crate) async fn an_expired_lease_stays_with_its_holder_until_another_acquire
     again.append(&yours, Append::new(&[user_entry("b", 1, "")])).await.unwrap();
 }
 
-pub(crate) async fn a_term_rises_with_every_acquisition(backend: &Backend) {
+pub async fn a_term_rises_with_every_acquisition(backend: &dyn Backend) {
     let store = backend.open().await;
     let mut last = store.lease_status("room").await.unwrap().term;
     let mut check = async |lease: &Lease| {
@@ -137,9 +137,7 @@ pub(crate) async fn a_term_rises_with_every_acquisition(backend: &Backend) {
     check(&acquire(&store, "room").await).await;
 }
 
-pub(crate) async fn the_holder_of_a_lease_is_known_until_it_expires_or_is_released(
-    backend: &Backend,
-) {
+pub async fn the_holder_of_a_lease_is_known_until_it_expires_or_is_released(backend: &dyn Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let holder = async || again.lease_status("room").await.unwrap().holder;
     assert_eq!(holder().await, None);
@@ -164,7 +162,7 @@ pub(crate) async fn the_holder_of_a_lease_is_known_until_it_expires_or_is_releas
     assert_eq!(holder().await.as_deref(), Some("me"));
 }
 
-pub(crate) async fn a_lease_of_an_earlier_term_is_not_valid(backend: &Backend) {
+pub async fn a_lease_of_an_earlier_term_is_not_valid(backend: &dyn Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     append(&store, "room", &[user_entry("a", 1, "")]).await;
     let stale = acquire(&store, "room").await;
@@ -180,7 +178,7 @@ pub(crate) async fn a_lease_of_an_earlier_term_is_not_valid(backend: &Backend) {
     assert_eq!(ids(&store.load("room").await.unwrap()), ["a", "c"]);
 }
 
-pub(crate) async fn terms_never_repeat_when_many_tasks_acquire_and_remove(backend: &Backend) {
+pub async fn terms_never_repeat_when_many_tasks_acquire_and_remove(backend: &dyn Backend) {
     let store = backend.open().await;
     let tasks = (0..8).map(|n| {
         let store = Arc::clone(&store);

@@ -3,10 +3,10 @@
 use toolwright::chat::{ChatError, Entry, EntryBody, Message};
 use toolwright::testing::ScriptedModel;
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{Log, append, chat, pay_tool};
 
-pub(crate) async fn a_conversation_continues_after_a_restart(backend: &Backend) {
+pub async fn a_conversation_continues_after_a_restart(backend: &dyn Backend) {
     let log = Log::default();
     for (n, answer) in ["One.", "Two.", "Three."].into_iter().enumerate() {
         let model = ScriptedModel::new().replies(answer);
@@ -20,7 +20,7 @@ pub(crate) async fn a_conversation_continues_after_a_restart(backend: &Backend) 
     assert_eq!((listed[0].title.as_str(), listed.len()), ("0?", 1));
 }
 
-pub(crate) async fn a_pending_approval_survives_a_restart(backend: &Backend) {
+pub async fn a_pending_approval_survives_a_restart(backend: &dyn Backend) {
     let log = Log::default();
     let model = ScriptedModel::new().calls("pay", r#"{"amount": 40}"#);
     let first = chat(model, vec![pay_tool(&log)], backend.open().await);
@@ -53,8 +53,8 @@ pub(crate) async fn a_pending_approval_survives_a_restart(backend: &Backend) {
     assert_eq!(log.lines(), ["paid 40"]);
 }
 
-pub(crate) async fn an_approval_is_valid_only_for_the_arguments_it_was_requested_for(
-    backend: &Backend,
+pub async fn an_approval_is_valid_only_for_the_arguments_it_was_requested_for(
+    backend: &dyn Backend,
 ) {
     let log = Log::default();
     let store = backend.open().await;
@@ -85,7 +85,7 @@ pub(crate) async fn an_approval_is_valid_only_for_the_arguments_it_was_requested
     assert!(result.contains("the approval is for another call"), "{result}");
 }
 
-pub(crate) async fn messages_of_two_processes_wait_for_each_other(backend: &Backend) {
+pub async fn messages_of_two_processes_wait_for_each_other(backend: &dyn Backend) {
     let chats = [backend.open().await, backend.open().await].map(|store| {
         let model = ScriptedModel::new().replies("1").replies("2").replies("3");
         chat(model, Vec::new(), store)

@@ -3,10 +3,10 @@
 use toolwright::Content;
 use toolwright::chat::{Entry, EntryBody, Owner};
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{append, numbered_entries, user_entry};
 
-pub(crate) async fn the_latest_conversation_comes_first(backend: &Backend) {
+pub async fn the_latest_conversation_comes_first(backend: &dyn Backend) {
     let store = backend.open().await;
     assert!(store.list(9).await.unwrap().is_empty());
     append(&store, "old", &[user_entry("a", 10, "x")]).await;
@@ -26,7 +26,7 @@ pub(crate) async fn the_latest_conversation_comes_first(backend: &Backend) {
     assert_eq!((old.entries, old.began, old.last), (2, 10, 40));
 }
 
-pub(crate) async fn the_oldest_of_the_old_conversations_comes_first(backend: &Backend) {
+pub async fn the_oldest_of_the_old_conversations_comes_first(backend: &dyn Backend) {
     let store = backend.open().await;
     for (name, at) in [("a", 10), ("b", 30), ("c", 20), ("d", 40)] {
         append(&store, name, &[user_entry("a", at, "x")]).await;
@@ -42,7 +42,7 @@ pub(crate) async fn the_oldest_of_the_old_conversations_comes_first(backend: &Ba
     assert!(names(20, 9).await.is_empty());
 }
 
-pub(crate) async fn an_owner_is_shown_its_own_conversations_only(backend: &Backend) {
+pub async fn an_owner_is_shown_its_own_conversations_only(backend: &dyn Backend) {
     let store = backend.open().await;
     let subject = |name: &str| Owner::Subject(name.to_owned());
     let (ada, bob) = (subject("ada"), subject("bob"));
@@ -72,7 +72,7 @@ pub(crate) async fn an_owner_is_shown_its_own_conversations_only(backend: &Backe
     assert_eq!(store.list(9).await.unwrap().len(), 7);
 }
 
-pub(crate) async fn a_title_is_the_beginning_of_the_first_entry(backend: &Backend) {
+pub async fn a_title_is_the_beginning_of_the_first_entry(backend: &dyn Backend) {
     let store = backend.open().await;
     let long = format!("  What\n\tis  it? {}", "é".repeat(100));
     append(&store, "a", &[user_entry("1", 4, &long), user_entry("2", 4, "No.")]).await;

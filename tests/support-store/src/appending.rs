@@ -5,10 +5,10 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use toolwright::chat::{Append, EntryBody, TailEnd};
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{acquire, append, encode, ids, numbered_entries, user_entry};
 
-pub(crate) async fn entries_are_loaded_in_the_order_they_were_appended(backend: &Backend) {
+pub async fn entries_are_loaded_in_the_order_they_were_appended(backend: &dyn Backend) {
     let store = backend.open().await;
     let room = acquire(&store, "room").await;
     // Ordered by the appends, not by the times and ids of the entries.
@@ -25,7 +25,7 @@ pub(crate) async fn entries_are_loaded_in_the_order_they_were_appended(backend: 
     }
 }
 
-pub(crate) async fn an_entry_that_is_appended_again_is_stored_once(backend: &Backend) {
+pub async fn an_entry_that_is_appended_again_is_stored_once(backend: &dyn Backend) {
     let store = backend.open().await;
     let (room, other) = (acquire(&store, "room").await, acquire(&store, "other").await);
     let entries = [user_entry("a", 1, "one"), user_entry("b", 2, "two"), user_entry("a", 3, "x")];
@@ -45,7 +45,7 @@ pub(crate) async fn an_entry_that_is_appended_again_is_stored_once(backend: &Bac
     assert_eq!(counts, [(1, 6), (3, 4)]);
 }
 
-pub(crate) async fn a_batch_is_stored_whole_or_not_at_all(backend: &Backend) {
+pub async fn a_batch_is_stored_whole_or_not_at_all(backend: &dyn Backend) {
     let store = backend.open().await;
     let room = acquire(&store, "room").await;
     for round in 0..20 {
@@ -76,7 +76,7 @@ pub(crate) async fn a_batch_is_stored_whole_or_not_at_all(backend: &Backend) {
     assert_eq!(summary.entries, loaded.len() as u64);
 }
 
-pub(crate) async fn many_conversations_are_appended_to_at_the_same_time(backend: &Backend) {
+pub async fn many_conversations_are_appended_to_at_the_same_time(backend: &dyn Backend) {
     let store = backend.open().await;
     let tasks = (0..12).map(|n| {
         let store = Arc::clone(&store);
@@ -97,7 +97,7 @@ pub(crate) async fn many_conversations_are_appended_to_at_the_same_time(backend:
     }
 }
 
-pub(crate) async fn one_conversation_is_appended_to_by_many_tasks(backend: &Backend) {
+pub async fn one_conversation_is_appended_to_by_many_tasks(backend: &dyn Backend) {
     let store = backend.open().await;
     let room = acquire(&store, "room").await;
     let tasks = (0..16).map(|n| {
@@ -119,7 +119,7 @@ pub(crate) async fn one_conversation_is_appended_to_by_many_tasks(backend: &Back
     assert_eq!(store.list(1).await.unwrap()[0].entries, 80);
 }
 
-pub(crate) async fn ten_thousand_entries_are_stored(backend: &Backend) {
+pub async fn ten_thousand_entries_are_stored(backend: &dyn Backend) {
     let store = backend.open().await;
     let entries = numbered_entries(0, 10_000);
     for batch in entries.chunks(2_500) {
@@ -134,7 +134,7 @@ pub(crate) async fn ten_thousand_entries_are_stored(backend: &Backend) {
     assert_eq!(ids(&middle), ["4998", "4999"]);
 }
 
-pub(crate) async fn a_tail_is_read_page_by_page(backend: &Backend) {
+pub async fn a_tail_is_read_page_by_page(backend: &dyn Backend) {
     let store = backend.open().await;
     append(&store, "other", &numbered_entries(0, 9)).await;
     append(&store, "room", &numbered_entries(0, 10)).await;

@@ -8,7 +8,7 @@ use toolwright::chat::{
 };
 use toolwright::testing::ScriptedModel;
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{acquire, acquire_as, append, chat, encode, ids, user_entry};
 
 /// JSON that parsing and serializing would change.
@@ -23,7 +23,7 @@ const UNUSUAL_JSON: &[&str] = &[
     "null",
 ];
 
-pub(crate) async fn json_is_stored_byte_for_byte(backend: &Backend) {
+pub async fn json_is_stored_byte_for_byte(backend: &dyn Backend) {
     let store = backend.open().await;
     let entries: Vec<Entry> =
         UNUSUAL_JSON.iter().enumerate().map(|(n, json)| step(n, json)).collect();
@@ -54,7 +54,7 @@ fn step(n: usize, json: &str) -> Entry {
     Entry::new(format!("{n}"), 0, what)
 }
 
-pub(crate) async fn names_and_ids_may_be_anything(backend: &Backend) {
+pub async fn names_and_ids_may_be_anything(backend: &dyn Backend) {
     let names = [
         "",
         " ",
@@ -91,7 +91,7 @@ pub(crate) async fn names_and_ids_may_be_anything(backend: &Backend) {
     assert_eq!(listed, expected, "equal times are ordered by name");
 }
 
-pub(crate) async fn numbers_survive_the_round_trip(backend: &Backend) {
+pub async fn numbers_survive_the_round_trip(backend: &dyn Backend) {
     let store = backend.open().await;
     let room = acquire(&store, "room").await;
     let mut entries = vec![user_entry("a", u64::MAX, ""), user_entry("b", 0, "")];
@@ -116,7 +116,7 @@ pub(crate) async fn numbers_survive_the_round_trip(backend: &Backend) {
     assert_eq!(store.list(usize::MAX).await.unwrap().len(), 1);
 }
 
-pub(crate) async fn entries_of_a_newer_version_are_kept_and_skipped(backend: &Backend) {
+pub async fn entries_of_a_newer_version_are_kept_and_skipped(backend: &dyn Backend) {
     let unknown = |id: &str| {
         let text =
             format!(r#"{{"id":"{id}","at":1,"what":{{"novel":{{"n":1.50,  "call":"c"}}}}}}"#);

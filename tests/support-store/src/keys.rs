@@ -1,24 +1,24 @@
 //! The keys that approvals are signed with.
 
-use toolwright::chat::Store;
+use toolwright::chat::{MemoryStore, Store};
 
-use crate::backend::Backend;
+use crate::Backend;
 
 async fn keys(store: &dyn Store) -> Vec<String> {
     let keys = store.signing_keys().await.unwrap();
     keys.iter().map(|key| key.expose().to_owned()).collect()
 }
 
-pub(crate) async fn the_key_stays_the_same(backend: &Backend) {
+pub async fn the_key_stays_the_same(backend: &dyn Backend) {
     let (one, two) = (backend.open().await, backend.open().await);
     let (first, second) = tokio::join!(keys(&one), keys(&two));
     assert_eq!(first, second);
     assert!(first.len() == 1 && first[0].len() >= 64);
     assert_eq!(keys(&backend.open().await).await, first);
-    assert_ne!(keys(&Backend::memory().open().await).await, first);
+    assert_ne!(keys(&MemoryStore::new()).await, first);
 }
 
-pub(crate) async fn a_new_key_comes_first_and_old_ones_remain(backend: &Backend) {
+pub async fn a_new_key_comes_first_and_old_ones_remain(backend: &dyn Backend) {
     let store = backend.open().await;
     let first = keys(&store).await;
     store.rotate_signing_key(3).await.unwrap();

@@ -6,11 +6,11 @@ use toolwright::chat::{ApprovalResponse, Chat, ChatError, Entry, EntryBody, Stor
 use toolwright::testing::ScriptedModel;
 use toolwright::{Invoker, Outcome, RateLimit, Registry, ToolCall};
 
-use crate::backend::Backend;
+use crate::Backend;
 use crate::fixtures::{LONG, Log, chat, inbox_message, pay_tool, race_count};
 
 /// Two nodes, each with a store of its own.
-async fn nodes(backend: &Backend) -> [Arc<dyn Store>; 2] {
+async fn nodes(backend: &dyn Backend) -> [Arc<dyn Store>; 2] {
     [backend.open().await, backend.open().await]
 }
 
@@ -23,7 +23,7 @@ async fn decide(chat: Chat, conversation: String, decision: ApprovalResponse) ->
     }
 }
 
-pub(crate) async fn an_approval_that_two_nodes_receive_is_used_once(backend: &Backend) {
+pub async fn an_approval_that_two_nodes_receive_is_used_once(backend: &dyn Backend) {
     let [one, two] = nodes(backend).await;
     let log = Log::default();
     let new_chat = |store: &Arc<dyn Store>, model: ScriptedModel| {
@@ -58,7 +58,7 @@ pub(crate) async fn an_approval_that_two_nodes_receive_is_used_once(backend: &Ba
     }
 }
 
-pub(crate) async fn the_last_place_of_an_inbox_is_taken_by_one_of_two_nodes(backend: &Backend) {
+pub async fn the_last_place_of_an_inbox_is_taken_by_one_of_two_nodes(backend: &dyn Backend) {
     let nodes = nodes(backend).await;
     for round in 0..race_count() {
         let conversation = format!("room {round}");
@@ -83,7 +83,7 @@ pub(crate) async fn the_last_place_of_an_inbox_is_taken_by_one_of_two_nodes(back
     }
 }
 
-pub(crate) async fn the_last_call_of_a_rate_limit_is_made_by_one_of_two_nodes(backend: &Backend) {
+pub async fn the_last_call_of_a_rate_limit_is_made_by_one_of_two_nodes(backend: &dyn Backend) {
     let log = Log::default();
     let nodes = nodes(backend).await;
     for round in 0..race_count() {
