@@ -203,25 +203,4 @@ describe("a chat with the demo model", () => {
     await turn(0).locator(".prose", { hasText: "JST" }).waitFor();
     assert.equal(await message.inputValue(), "Something else");
   });
-
-  it("does not break a line within the name of an option", async (t) => {
-    const { page } = await openPage(t, server.url);
-    const hint = page.locator(".welcome p", { hasText: "--model" });
-    await hint.waitFor();
-    const broken = [];
-    for (let width = 320; width <= 900; width += 4) {
-      await page.setViewportSize({ width, height: 800 });
-      const lines = await hint.evaluate((node) => {
-        const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-        while (!texts.nextNode().data.includes("--model"));
-        const range = document.createRange();
-        const at = texts.currentNode.data.indexOf("--model");
-        range.setStart(texts.currentNode, at);
-        range.setEnd(texts.currentNode, at + "--model".length);
-        return new Set([...range.getClientRects()].map((rect) => rect.top)).size;
-      });
-      if (lines !== 1) broken.push(width);
-    }
-    assert.deepEqual(broken, []);
-  });
 });

@@ -100,7 +100,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("test-support", &[]),
     ("test-support-mcp", &["toolwright", "toolwright-mcp"]),
     ("test-support-store", &["toolwright"]),
-    ("toolwright-counts", &["toolwright", "toolwright-bench"]),
+    ("toolwright-counts", &["assistant-tools", "toolwright", "toolwright-bench"]),
     ("xtask", &[]),
     ("command-docs", &["toolwright-app"]),
 ];

@@ -280,7 +280,10 @@ fn no_command_no_log_and_no_page_has_a_secret() {
         "tools list",
         "tools show get_weather",
         "tools call get_weather city=Oslo",
+        "tools schema get_weather",
+        "tools search weather",
         "prompts list",
+        "prompts render summarize_instructions",
         "check",
         "mcp list",
         "mcp list --verbose",
@@ -295,7 +298,14 @@ fn no_command_no_log_and_no_page_has_a_secret() {
         "nodes list",
         "chat --once Hi",
         "chat --once Hi --json",
+        "conversations list --json",
+        "quota show --json",
+        "publish",
+        "mcp accept dead_tool",
+        "mcp login dead",
+        "mcp logout dead",
         "mcp rotate-key",
+        "store rotate-key",
     ] {
         let arguments: Vec<&str> = command.split(' ').collect();
         assert_hidden(&printed(folder.path(), &arguments, &[]), command);

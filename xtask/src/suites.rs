@@ -17,12 +17,14 @@ use crate::report::Report;
 /// All tests of the workspace. Every other step that builds has these features, too.
 pub(crate) const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
-/// Tests of the root that mostly wait: for a browser, for nodes, for processes that are killed. Each lane runs beside the others; in
-/// a lane, one executable runs after the other. The other tests of the root have a lane of their own, too. Those of the crates share
-/// one.
+/// Tests of the root that mostly wait: for a browser, for nodes, for processes that are killed. Each has a lane of its own, beside the
+/// others.
 const WAITING_LANES: [&str; 3] = ["browser", "cluster", "processes"];
+/// All other tests share a lane that runs two executables at a time: more would keep the waiting tests beyond their time limits.
+const COMPUTING_LANE: &str = "computing";
 const DOC_TESTS: &str = "doc tests";
-const CRATES: &str = "crates";
+const WORKSPACE: &str = "workspace";
+pub(crate) const MACROS: &str = "toolwright-macros";
 
 /// These tests show that nothing is lost and nothing happens twice: one failure in a hundred runs is a bug, so none is run again. The
 /// package, its target, and how the names of the tests begin.
@@ -37,8 +39,7 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// How often the running executables are listed while none ends.
 const NEWS_INTERVAL: Duration = Duration::from_secs(60);
 /// The output of each executable.
-const OUTPUT_FOLDER: &str =
-    if cfg!(test) { "target/tmp/test-output" } else { "target/test-output" };
+const OUTPUT_FOLDER: &str = if cfg!(test) { "target/tmp/out" } else { "target/test-output" };
 
 /// Tests that run in one process; or the doc tests, which `cargo` runs.
 pub(crate) struct Suite {
@@ -97,7 +98,7 @@ impl Suite {
     /// The doc tests of all crates.
     pub(crate) fn doc_tests() -> Self {
         Self {
-            package: "workspace".to_owned(),
+            package: WORKSPACE.to_owned(),
             target: DOC_TESTS.to_owned(),
             executable: "cargo".to_owned(),
             args: [&["test", "--locked", "--doc", "--no-fail-fast"], &EVERYTHING[..], &["--"]]
@@ -111,11 +112,9 @@ impl Suite {
     }
 
     fn lane(&self) -> &str {
-        match self.target.as_str() {
-            waiting if is_waiting(&self.package, waiting) => waiting,
-            DOC_TESTS => DOC_TESTS,
-            _ if self.package == ROOT_PACKAGE => "program",
-            _ => CRATES,
+        match is_waiting(&self.package, &self.target) {
+            true => &self.target,
+            false => COMPUTING_LANE,
         }
     }
 
@@ -179,13 +178,14 @@ pub(crate) fn run_all(suites: Vec<Suite>) -> Result<String, String> {
     for suite in suites {
         lanes.entry(suite.lane().to_owned()).or_default().push(suite);
     }
-    // The longest lane runs two executables at a time, and so does a lane with nothing beside it: each executable ends with a test that
-    // runs alone.
-    let is_alone = lanes.len() == 1;
-    let workers = |lane: &str| if is_alone || lane == CRATES { 2 } else { 1 };
     let lanes: Vec<_> = lanes
         .into_iter()
-        .map(|(lane, suites)| (workers(&lane), Mutex::new(suites.into_iter())))
+        .map(|(lane, mut suites)| {
+            // The longest ones start first.
+            suites.sort_by_key(|it| ![ROOT_PACKAGE, MACROS, WORKSPACE].contains(&&*it.package));
+            let workers = if lane == COMPUTING_LANE { 2 } else { 1 };
+            (workers, Mutex::new(suites.into_iter()))
+        })
         .collect();
     let (mut finished, mut running) = (Vec::new(), BTreeMap::new());
     thread::scope(|scope| {

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use toolwright_core::{CallId, InvokerError};
 
 use crate::chat::response::Response;
@@ -23,7 +24,8 @@ pub struct ModelError {
 }
 
 /// The kinds of [`ModelError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
     /// The key is missing, wrong, or lacks a permission.

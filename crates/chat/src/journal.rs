@@ -122,7 +122,7 @@ impl Journal {
         entries.extend(signed.cloned());
         let mut state = self.state();
         state.turn.reset();
-        entries.iter().for_each(|entry| state.turn.apply(entry));
+        entries.iter().for_each(|entry| state.turn.replay(entry));
         state.entries = entries;
     }
 

@@ -114,6 +114,18 @@ impl Turn {
         turn
     }
 
+    /// Applies an entry that was read from the journal.
+    ///
+    /// Work is cut off at the time limit. So a longer gap before the entry is no work: no process ran the turn, or the clock was set
+    /// forward. Such a gap does not count, and neither does one in which the clock was set back.
+    pub(crate) fn replay(&mut self, entry: &Entry) {
+        let gap = entry.at.checked_sub(self.last_entry_at);
+        if gap.is_none_or(|gap| gap >= whole_millis(self.limits.time)) {
+            self.exclude_waiting_time(entry.at);
+        }
+        self.apply(entry);
+    }
+
     /// Applies the next entry of the journal.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.body {
@@ -188,10 +200,10 @@ impl Turn {
         };
     }
 
-    /// Excludes the time since the last entry from the limit: the turn only waited.
+    /// Excludes the time since the last entry from the limit: the turn only waited. `until` is earlier if the clock was set back.
     fn exclude_waiting_time(&mut self, until: u64) {
-        let waited = until.saturating_sub(self.last_entry_at);
-        self.started_at = self.started_at.map(|at| at.saturating_add(waited));
+        let elapsed = |at| self.last_entry_at.saturating_sub(at);
+        self.started_at = self.started_at.map(|at| until.saturating_sub(elapsed(at)));
         self.last_entry_at = until;
     }
 
@@ -337,6 +349,11 @@ impl Turn {
     pub fn started_calls(&self) -> impl Iterator<Item = &CallMetadata> {
         let started = |tracked: &&TrackedCall| tracked.state == CallState::Started;
         self.tracked_calls().filter(started).map(|it| &it.metadata)
+    }
+
+    /// Returns true if a call has started and has no result.
+    pub(crate) fn is_started(&self, call: &CallId) -> bool {
+        self.started_calls().any(|started| started.call == *call)
     }
 
     /// Returns the calls of the newest step, and those inside them, that have no result.

@@ -200,6 +200,7 @@ impl Invoker {
     pub fn list(&self, scope: &CallScope) -> Result<Vec<RegisteredTool>, RegistryError> {
         let snapshot = self.snapshot()?;
         let visible = snapshot.iter().filter(|tool| tool.is_visible_to(&scope.caller));
+        let visible = visible.filter(|tool| scope.is_child || !tool.policy().internal);
         Ok(visible.cloned().collect())
     }
 
@@ -210,11 +211,10 @@ impl Invoker {
             Ok(snapshot) => snapshot,
             Err(error) => return ToolError::from(error).into(),
         };
-        let (tool, note) =
-            match resolve::resolve_name(&snapshot.tools, call.name.as_str(), &scope.caller) {
-                Ok(found) => found,
-                Err(result) => return result,
-            };
+        let (tool, note) = match resolve::resolve_name(&snapshot.tools, call.name.as_str(), scope) {
+            Ok(found) => found,
+            Err(result) => return result,
+        };
         let run = RunState::default();
         let cx = self.call_context(scope, call, &snapshot, &run);
         let started = self.try_fast_path(tool, &cx);

@@ -16,8 +16,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolwright_core::{Invoker, MemorySharedState, Registry, Secret, SharedState, ToolCall};
 use toolwright_mcp::{
-    CredentialKeys, ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse, OAuthClient,
-    RemoteServer, SharedCredentials, Trust, UserAuthorizer,
+    CredentialKeys, ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse, ISSUER_PIN,
+    MemoryPins, OAuthClient, PinStore as _, RemoteServer, SharedCredentials, Trust, UserAuthorizer,
 };
 
 /// The redirect address for the authorization servers of the suite; there is no listener.
@@ -58,8 +58,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let keys = CredentialKeys::from_file(folder.path().join("credentials.key"));
     let state: Arc<dyn SharedState> = Arc::new(MemorySharedState::new());
     let credentials = Arc::new(SharedCredentials::new(Arc::clone(&state), "conformance", keys));
+    let pins = Arc::new(MemoryPins::new());
     if name.starts_with("auth/") {
         attach = attach.oauth(oauth(&name, &scenario)).credentials(credentials);
+        attach = attach.issuer_pins(Arc::clone(&pins) as _);
     }
 
     let registry = Registry::new();
@@ -86,7 +88,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     for (tool, arguments) in calls {
-        let result = invoker.invoke(&ToolCall::new(tool.as_str(), &arguments)).await;
+        let call = ToolCall::new(tool.as_str(), &arguments);
+        let mut result = invoker.invoke(&call).await;
+        // The person knows that the authorization server has moved.
+        if pins.accept("suite", ISSUER_PIN).await? {
+            result = invoker.invoke(&call).await;
+        }
         eprintln!("{tool}: {}", result.text());
     }
     attached.detach().await;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
+use toolwright_schema::__internal::percent_decode_lossy;
 
 /// The subschemas that references of one schema can name.
 pub(super) struct RefResolver<'s> {
@@ -33,7 +34,7 @@ impl<'s> RefResolver<'s> {
         };
         match fragment {
             "" => Some(document),
-            pointer if pointer.starts_with('/') => document.pointer(&percent_decode(pointer)),
+            pointer if pointer.starts_with('/') => document.pointer(&percent_decode_lossy(pointer)),
             anchor => named.get(anchor).copied(),
         }
     }
@@ -58,20 +59,4 @@ fn collect_anchors<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value
         }
         _ => {}
     }
-}
-
-/// Decodes percent-encoding; invalid sequences stay.
-fn percent_decode(fragment: &str) -> String {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = (*first == b'%')
-            .then(|| after.first_chunk::<2>())
-            .flatten()
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = after.get(if code.is_some() { 2 } else { 0 }..).unwrap_or_default();
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

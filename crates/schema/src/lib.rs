@@ -62,3 +62,9 @@ pub use schema::{
 pub use tape::{InputLimits, Node, ParseError, ReadError, Tape, read_scalar_members};
 pub use text::nearest::{did_you_mean, fold_name, is_misspelling, nearest};
 pub use text::redact::{looks_secret_name, looks_secret_value, redact};
+
+/// Items that the other crates of the workspace use; not covered by semantic versioning.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::text::percent::{percent_decode, percent_decode_lossy, percent_encode};
+}

@@ -2,4 +2,5 @@
 
 pub(crate) mod english;
 pub(crate) mod nearest;
+pub(crate) mod percent;
 pub(crate) mod redact;

@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod access_audit;
 pub(crate) mod approval_list;
 pub(crate) mod cluster;
+pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod event_log;
 pub(crate) mod external_transcript;

@@ -18,12 +18,13 @@ mod server;
 
 pub use auth::login_sessions::{LoginSession, LoginSessions};
 pub use connections::{ConnectionError, PersonalConnection, PersonalConnections};
+pub use conversation::error::{ConversationError, ConversationErrorKind, error_kind};
 pub use conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
 pub use conversation::room_command::IncomingMessage;
 pub use conversation::session::Session;
 pub use conversation::shares::end_shares;
 pub use conversation::titles::ConversationTitles;
-pub use conversation::turn_error::{TurnError, error_kind};
+pub use conversation::turn_error::TurnError;
 pub use conversation::usage::ConversationUsage;
 pub use endpoint::Endpoint;
 pub use endpoint::guardrail::{Guardrail, GuardrailVerdict};

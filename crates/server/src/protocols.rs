@@ -14,6 +14,7 @@ pub(crate) mod ai_sdk;
 pub(crate) mod in_process;
 pub(crate) mod native;
 pub(crate) mod openai;
+mod question;
 pub(crate) mod sse;
 pub(crate) mod turn_stream;
 pub(crate) mod websocket;

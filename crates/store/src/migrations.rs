@@ -37,19 +37,23 @@ pub(crate) fn pending_migrations<'a>(
     steps: &'a [&'static str],
 ) -> Result<impl Iterator<Item = (i64, &'static str)> + use<'a>, StoreError> {
     if (1..FIRST_VERSION).contains(&version) {
-        return Err(StoreError::new(format!(
+        return Err(incompatible(format!(
             "{store} has tables of version {version}, which only development versions of Toolwright wrote: use another store; the version that wrote it exports what is to be kept, with `toolwright conversations export`"
         )));
     }
     let known = newest_version(steps);
     let is_newer = !(0..=known).contains(&version);
     if is_newer && oldest_reader.is_none_or(|oldest| oldest > known) {
-        return Err(StoreError::new(format!(
+        return Err(incompatible(format!(
             "{store} has tables of version {version}, and this Toolwright knows those up to version {known}: use a newer Toolwright, or another store"
         )));
     }
     let steps = (FIRST_VERSION..).zip(steps.iter().copied());
     Ok(steps.filter(move |(result, _)| *result > version))
+}
+
+fn incompatible(message: String) -> StoreError {
+    StoreError::Incompatible { message }
 }
 
 #[cfg(test)]

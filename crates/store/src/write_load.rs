@@ -75,7 +75,9 @@ impl WriteLoad {
                 Ok(())
             }
             Appended::LeaseLost => Err(StoreError::leased_elsewhere(&lease.conversation)),
-            Appended::ItemWithdrawn => Err(StoreError::item_withdrawn(&lease.conversation)),
+            Appended::ItemWithdrawn => {
+                Err(StoreError::Withdrawn { conversation: lease.conversation.clone() })
+            }
         }
     }
 
@@ -113,7 +115,7 @@ impl WriteLoad {
                 label(),
                 wait.as_secs()
             );
-            return Err(StoreError::overloaded(message, wait - MAX_WRITE_WAIT));
+            return Err(StoreError::Overloaded { message, retry_after: wait - MAX_WRITE_WAIT });
         }
         if let Some(result) = self.cached_result() {
             return result;
@@ -211,7 +213,8 @@ mod tests {
         }
         let error = load.check(label, written()).await.unwrap_err();
         assert_eq!(error.to_string(), "it cannot keep up: a write waits for about 12 seconds");
-        assert_eq!(error.retry_after(), Some(Duration::from_secs(2)));
+        let StoreError::Overloaded { retry_after, .. } = error else { panic!("{error:?}") };
+        assert_eq!(retry_after, Duration::from_secs(2));
         writers.truncate(40);
         load.check(label, written()).await.unwrap();
     }

@@ -162,7 +162,7 @@ impl<'t> Writing<'t> {
         for position in append.taken {
             // What was appended before has taken its items then.
             if !record.take(*position) && record.entries() > before {
-                return Err(StoreError::item_withdrawn(name).into());
+                return Err(StoreError::Withdrawn { conversation: name.to_owned() }.into());
             }
         }
         if !append.entries.is_empty() {

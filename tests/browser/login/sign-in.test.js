@@ -111,7 +111,7 @@ describe("sign-in with a provider", { timeout: SUITE_TIMEOUT }, () => {
     await page.reload();
     await ada.turn(0).locator(".prose", { hasText: "JST" }).waitFor();
     provider.remove("ada");
-    while ((await probe(page, "GET", "/api/me")).status === 200);
+    while ((await probe(page, "GET", "/api/me")).status !== 401);
     await page.reload();
     await page.getByRole("link", { name: "Sign in with Example Corp." }).waitFor();
 

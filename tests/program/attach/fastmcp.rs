@@ -16,16 +16,20 @@ fn python() -> String {
     python.display().to_string()
 }
 
+/// The section of the server. Beside much other work, it takes long to start.
+fn settings() -> String {
+    let python = python();
+    format!(
+        "[mcp.servers.shop]\ncommand = {python:?}\nargs = [\"shop.py\"]\nconnect_s = 240\n"
+    )
+}
+
 /// A project that attaches the server; `None` if FastMCP is not installed.
 fn shop() -> Option<TestProject> {
     if !is_installed() {
         return None;
     }
-    let settings = format!(
-        "[mcp.servers.shop]\ncommand = {:?}\nargs = [\"shop.py\"]\ntrust = \"calls\"\n",
-        python()
-    );
-    let project = TestProject::with(&settings);
+    let project = TestProject::with(&format!("{}trust = \"calls\"\n", settings()));
     project.write("shop.py", SHOP);
     Some(project)
 }
@@ -73,8 +77,7 @@ fn the_demo_model_calls_its_tool() {
 #[test]
 fn who_is_not_trusted_is_not_called_unasked() {
     let Some(project) = shop() else { return };
-    let settings = format!("[mcp.servers.shop]\ncommand = {:?}\nargs = [\"shop.py\"]\n", python());
-    project.write("toolwright.toml", &settings);
+    project.write("toolwright.toml", &settings());
     let call = ["tools", "call", "shop_add", "a=2", "b=3"];
     let denied = project.run(&call);
     assert_eq!(denied.code, Some(1), "{denied:?}");

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use toolwright::chat::{Append, InboxBody, InboxItem, PrincipalRecord, Store, TurnStatus};
+use toolwright::chat::{
+    Append, InboxBody, InboxItem, PrincipalRecord, Store, StoreError, TurnStatus,
+};
 
 use crate::Backend;
 use crate::fixtures::{acquire, append, ids, inbox_message, numbered_entries, user_entry};
@@ -124,7 +126,7 @@ pub async fn an_item_is_withdrawn_once(backend: &dyn Backend) {
     let entries = [user_entry("a", 1, "One"), user_entry("b", 1, "Two")];
     let taken = [first, second];
     let late = store.append(&room, Append::new(&entries).taking(&taken)).await.unwrap_err();
-    assert!(late.is_withdrawn(), "{late}");
+    assert!(matches!(late, StoreError::Withdrawn { .. }), "{late}");
     assert!(store.load("room").await.unwrap().is_empty());
     assert_eq!(inbox_ids(&store).await, ["a"]);
 }

@@ -113,6 +113,10 @@ impl ServerConnector {
         let server = server.credentials(Arc::clone(&self.credentials) as Arc<dyn CredentialStore>);
         // Of all people, because the client and its secret are the same for all.
         let server = server.issuer_pins(Arc::clone(&self.pins));
+        let server = match &self.options.shared_state {
+            Some(state) if self.options.serves_people => server.resume_calls(Arc::clone(state)),
+            _ => server,
+        };
         server.map_oauth(|oauth| oauth.login_hint(hint))
     }
 

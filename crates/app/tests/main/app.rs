@@ -305,3 +305,38 @@ async fn a_bus_that_cannot_be_reached_is_a_warning() {
     assert!(!started.bus().unwrap().status().is_connected());
     started.shutdown().await;
 }
+
+/// Asks who the person is.
+#[tool]
+async fn greet(client: toolwright::mcp::ClientPeer) -> Result<String, ToolError> {
+    let form = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+    let answer = client.elicit("name", "Who are you?", form).await?;
+    Ok(format!("{answer:?}"))
+}
+
+#[tokio::test]
+async fn people_are_asked_what_attached_servers_want_to_know() {
+    let remote =
+        McpServer::builder(toolwright::Invoker::new(Registry::of(greet::tool()).unwrap()).unwrap());
+    let bound = remote.build().unwrap().bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let url = format!("http://{}/mcp", bound.addr());
+    let running = tokio::spawn(bound.run(std::future::pending()));
+    let app = toolwright::app!().registry(Registry::new()).store(MemoryStore::new());
+    let app = app.model(ScriptedModel::new().calls("shop_greet", "{}").replies("Done."));
+    let app = app
+        .default_setting("mcp.servers.shop.url", url)
+        .default_setting("mcp.servers.shop.trust", "calls")
+        .start()
+        .await
+        .unwrap();
+    let response = app.chat().message().user("Go.").call().await.unwrap();
+    let pending = response.pending_approvals().to_vec();
+    assert_eq!(pending.len(), 1, "{:?}", response.results());
+    assert_eq!(pending[0].arguments["message"], "Who are you?");
+    let answered = response.submit_approvals(vec![pending[0].answer("Ada")]).call().await.unwrap();
+    let results = answered.results();
+    assert!(results.iter().any(|result| result.text().contains("\"Ada\"")), "{results:?}");
+    assert_eq!(answered.text(), "Done.");
+    app.shutdown().await;
+    running.abort();
+}

@@ -1,22 +1,24 @@
-//! The [`Store`] of journals: the trait, its errors, and the leases that order its writers.
+//! The [`Store`] of journals: the trait, and the leases that order its writers.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use toolwright_core::{Content, Secret, SharedState, SharedStateError};
+use toolwright_core::{Content, Secret, SharedState};
 
 use crate::journal::entry::{Entry, EntryBody, is_turn_over};
 use crate::journal::store::inbox::InboxItem;
 use crate::journal::store::owner::Owner;
 
 mod delegate;
+mod error;
 pub(crate) mod inbox;
 pub(crate) mod lease;
 mod memory;
 pub(crate) mod owner;
 
+pub use error::StoreError;
 pub use memory::MemoryStore;
 
 /// The future of an operation of a [`Store`].
@@ -56,7 +58,7 @@ pub trait Store: Send + Sync + 'static {
     /// Appends entries to a conversation and removes items from its inbox: all of it or nothing. Requires the lease.
     ///
     /// An entry whose id is stored already is not appended again. New entries are not appended if one of the items is not in
-    /// the inbox any more, with [`StoreError::item_withdrawn`]: it was withdrawn after the holder had read it.
+    /// the inbox any more, with [`StoreError::Withdrawn`]: it was withdrawn after the holder had read it.
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()>;
 
     /// Adds an item to the inbox of a conversation, unless it has `limit` items: then returns `None`. Durable when it returns.
@@ -135,7 +137,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns an error if the store cannot accept new work now: it cannot be written, or its backlog is too long.
     ///
     /// A server calls this before it accepts a message, and for its readiness probe. An implementation writes something small
-    /// and durable, at most about once a second, and reports a backlog with [`StoreError::overloaded`]. The default is for
+    /// and durable, at most about once a second, and reports a backlog with [`StoreError::Overloaded`]. The default is for
     /// stores that can always be written.
     fn check_writable(&self) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
@@ -341,84 +343,6 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     crate::delegate_store!(|self| **self =>
         scope acquire renew release lease_status append push_inbox inbox remove_inbox_item list_unattended list_held_by tail list
         list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key check_writable shared_state);
-}
-
-/// An error of a store.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct StoreError {
-    message: String,
-    retry_after: Option<Duration>,
-    is_withdrawn: bool,
-    is_leased_elsewhere: bool,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
-}
-
-impl StoreError {
-    /// Creates an error with a message that explains what to do about it.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            retry_after: None,
-            is_withdrawn: false,
-            is_leased_elsewhere: false,
-            source: None,
-        }
-    }
-
-    /// Creates the error of an overloaded store; a retry may succeed after `retry_after`.
-    pub fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
-        Self { retry_after: Some(retry_after), ..Self::new(message) }
-    }
-
-    /// Returns how long to wait before a retry, if the store is overloaded.
-    pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
-    }
-
-    /// Creates the error of a conversation whose lease another holder has.
-    pub fn leased_elsewhere(conversation: &str) -> Self {
-        let message = format!(
-            "conversation `{conversation}` is in the hands of another process; try again when it is done"
-        );
-        Self { is_leased_elsewhere: true, ..Self::new(message) }
-    }
-
-    /// Returns true if another holder has the lease of the conversation.
-    pub fn is_leased_elsewhere(&self) -> bool {
-        self.is_leased_elsewhere
-    }
-
-    /// Creates the error of an item that is not in the inbox any more.
-    pub fn item_withdrawn(conversation: &str) -> Self {
-        let message = format!("the message to conversation `{conversation}` was withdrawn");
-        Self { is_withdrawn: true, ..Self::new(message) }
-    }
-
-    /// Returns true if an item could not be taken because it is not in the inbox any more.
-    pub fn is_withdrawn(&self) -> bool {
-        self.is_withdrawn
-    }
-
-    /// Adds the source of the error.
-    #[must_use]
-    pub fn with_source(
-        mut self,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        self.source = Some(source.into());
-        self
-    }
-}
-
-impl From<StoreError> for SharedStateError {
-    fn from(error: StoreError) -> Self {
-        let new = Self::new(error.message);
-        match error.source {
-            Some(source) => new.with_source(source),
-            None => new,
-        }
-    }
 }
 
 /// Returns random bytes as hexadecimal digits, two for each byte.

@@ -247,6 +247,28 @@ fn the_time_of_waiting_does_not_count() {
 }
 
 #[test]
+fn a_gap_that_no_work_can_fill_does_not_count() {
+    let limits = TurnLimits { time: Duration::from_secs(60), ..TurnLimits::default() };
+    let mut journal = Journal::with_user_message();
+    journal.step(&[call("look")]).add(EntryBody::CallStarted { call: "look".into() });
+    journal.finished("look");
+    let hour = 3_600_000;
+    // The process was killed after the message and after the step; the clock was an hour behind in between.
+    for (entry, at) in journal.entries.iter_mut().zip([2 * hour, hour, 9 * hour, 9 * hour + 1]) {
+        entry.at = at;
+    }
+    let mut turn = Turn::new(limits.clone());
+    journal.entries.iter().for_each(|entry| turn.replay(entry));
+    turn.resume(limits, 12 * hour);
+    // One millisecond of work before.
+    assert_eq!(turn.deadline(), 12 * hour + 60_000 - 1);
+    assert_eq!(turn.next_action(12 * hour), TurnAction::CallModel);
+    let reason = "it took 60 seconds".to_owned();
+    let end = TurnAction::EndTurn(TurnEnd::Limit { reason });
+    assert_eq!(turn.next_action(turn.deadline()), end);
+}
+
+#[test]
 fn no_entry_after_a_result_changes_it() {
     let mut journal = Journal::with_user_message();
     journal.step(&[call("pay")]).add(approval_requested("pay", u64::MAX));

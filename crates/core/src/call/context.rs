@@ -85,6 +85,10 @@ pub struct CallScope {
     pub(crate) child_calls: Option<ChildCallHandler>,
     /// The number of calls that the calls of this scope are made inside of.
     pub(crate) depth: usize,
+    /// True if a tool makes the calls.
+    pub(crate) is_child: bool,
+    /// True if the call has started before, and its outcome is not known.
+    pub(crate) is_repeated: bool,
 }
 
 /// Runs the calls that a tool makes.
@@ -154,6 +158,21 @@ impl CallScope {
         + 'static,
     ) -> Self {
         self.child_calls = Some(Arc::new(handler));
+        self
+    }
+
+    /// Makes the scope one of calls that a tool makes, for a [handler of child calls](Self::child_calls): they find
+    /// [internal](crate::Policy::internal) tools, too.
+    #[must_use]
+    pub fn inside_call(mut self) -> Self {
+        self.is_child = true;
+        self
+    }
+
+    /// Says that the call has started before, in a run of its [replayable](crate::Policy::replayable) tool that was interrupted.
+    #[must_use]
+    pub fn repeated(mut self, yes: bool) -> Self {
+        self.is_repeated = yes;
         self
     }
 

@@ -57,8 +57,7 @@ impl Invoker {
         call: &ToolCall,
     ) -> Result<RenderedPrompt, ToolResult> {
         let snapshot = self.snapshot().map_err(ToolError::from)?;
-        let (prompt, note) =
-            resolve::resolve_name(&snapshot.prompts, call.name.as_str(), &scope.caller)?;
+        let (prompt, note) = resolve::resolve_name(&snapshot.prompts, call.name.as_str(), scope)?;
         let run = RunState::default();
         let cx = self.call_context(scope, call, &snapshot, &run);
         let result = Box::pin(self.run_outer_layers(&prompt.registered_tool, &cx)).await;

@@ -2,7 +2,7 @@
 
 use toolwright_schema::nearest;
 
-use crate::call::context::Caller;
+use crate::call::context::CallScope;
 use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
 use crate::registry::{IndexedItem, NameIndex, NameMatch};
@@ -15,15 +15,16 @@ const MAX_LISTED_NAMES: usize = 20;
 pub(super) fn resolve_name<'a, T: IndexedItem>(
     index: &'a NameIndex<T>,
     name: &str,
-    caller: &Caller,
+    scope: &CallScope,
 ) -> Result<(&'a T, Option<String>), ToolResult> {
+    let is_open = |item: &T| scope.is_child || !item.registered_tool().policy().internal;
     match index.find(name) {
-        NameMatch::Exact(item) => Ok((item, None)),
-        NameMatch::Folded(item) => {
+        NameMatch::Exact(item) if is_open(item) => Ok((item, None)),
+        NameMatch::Folded(item) if is_open(item) => {
             let note = format!("{} name `{name}` read as `{}`", T::KIND_NAME, item.name());
             Ok((item, Some(note)))
         }
-        NameMatch::NotFound => Err(unknown_name_result(index, name, caller)),
+        _ => Err(unknown_name_result(index, name, scope)),
     }
 }
 
@@ -31,15 +32,17 @@ pub(super) fn resolve_name<'a, T: IndexedItem>(
 fn unknown_name_result<T: IndexedItem>(
     index: &NameIndex<T>,
     name: &str,
-    caller: &Caller,
+    scope: &CallScope,
 ) -> ToolResult {
     let kind = T::KIND_NAME;
     // A model can send a text of any length as a name.
     let shown: String = name.chars().take(64).collect();
     let mut message = format!("there is no {kind} `{shown}`");
     // The message must not reveal tools that the caller may not see.
-    let visible = index.iter().filter(|item| item.registered_tool().is_visible_to(caller));
-    let names: Vec<&str> = visible.map(T::name).collect();
+    let visible = index.iter().map(|item| (item, item.registered_tool()));
+    let visible = visible.filter(|(_, tool)| tool.is_visible_to(&scope.caller));
+    let visible = visible.filter(|(_, tool)| scope.is_child || !tool.policy().internal);
+    let names: Vec<&str> = visible.map(|(item, _)| item.name()).collect();
     let similar = nearest(name, names.iter().copied(), 3);
     if !similar.is_empty() {
         let similar: Vec<String> = similar.iter().map(|name| format!("`{name}`")).collect();

@@ -136,13 +136,18 @@ async fn run_cancelling_on_drop(
     work: impl Future<Output = ToolResult>,
 ) -> ToolResult {
     let cancel_guard = CancelOnDrop(&cx.run.cancel);
-    match timeout::run_with_timeout(tool, limit, cx.scope, work).await {
+    let mut work = std::pin::pin!(work);
+    match timeout::run_with_timeout(tool, limit, cx.scope, work.as_mut()).await {
         Ok(result) => {
             // The tool has returned: there is nothing to cancel.
             std::mem::forget(cancel_guard);
             result
         }
-        Err(result) => result,
+        Err(result) => {
+            // Before the future is dropped, which may have to know that nobody runs the call again.
+            cx.run.cancel.cancel();
+            result
+        }
     }
 }
 

@@ -267,14 +267,23 @@ impl SharedSemaphores {
     }
 }
 
+/// Returns true for a tool that only other tools call: it is there wherever those are.
+fn is_internal(item: &impl IndexedItem) -> bool {
+    item.registered_tool().policy.internal
+}
+
 impl ViewStep {
     /// Applies a step that is the same for tools and prompts.
     fn apply<T: IndexedItem>(&self, items: &mut Vec<T>) -> Result<(), RegistryError> {
         let tools = |items| <[T]>::iter_mut(items).map(T::registered_tool_mut);
         match self {
-            Self::Select(names) => items.retain(|item| names.contains(item.name())),
+            Self::Select(names) => {
+                items.retain(|item| is_internal(item) || names.contains(item.name()));
+            }
             Self::Exclude(names) => items.retain(|item| !names.contains(item.name())),
-            Self::Filter(keep) => items.retain(|item| keep(&item.registered_tool().spec)),
+            Self::Filter(keep) => {
+                items.retain(|item| is_internal(item) || keep(&item.registered_tool().spec));
+            }
             Self::Prefix(prefix) => {
                 for tool in tools(items) {
                     let name = format!("{prefix}_{}", tool.spec.name);

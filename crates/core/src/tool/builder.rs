@@ -350,6 +350,8 @@ builder_setters! {
     ///
     /// All effects of such a tool are in its [child calls](crate::ToolCaller), and it makes the same ones for the same results.
     replayable(yes: bool) => |tool| tool.policy_mut().replayable = yes;
+    /// Sets whether only other tools call it, with their [`ToolCaller`](crate::ToolCaller): see [`Policy::internal`].
+    internal(yes: bool) => |tool| tool.policy_mut().internal = yes;
     /// Sets whether requests to a model contain the tool even if the model searches for the others.
     pinned(yes: bool) => |tool| tool.policy_mut().pinned = yes;
     /// Sets who may call the tool in Anthropic's API, as `["code_execution_20260120"]`: see [`Policy::allowed_callers`].

@@ -263,6 +263,12 @@ impl HandlerContext {
         ToolCaller::new(&self.info.id, &self.invoker, scope)
     }
 
+    /// Returns true if the call has started before, in a run that was interrupted: what it did is not known. Only a
+    /// [replayable](crate::Policy::replayable) tool runs again, or one that may run twice.
+    pub fn is_repeated(&self) -> bool {
+        self.scope.is_repeated
+    }
+
     /// Returns the scope's extension of type `T`: the last, if it has several.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         find_extension(&self.scope.extensions)

@@ -27,6 +27,8 @@ pub struct Policy {
     pub return_direct: bool,
     /// Whether an interrupted call is run again from its beginning, with the recorded results of its child calls.
     pub replayable: bool,
+    /// Whether only other tools call it, in the calls that they make: it is in no list, and a call of a model or a client does not find it.
+    pub internal: bool,
     /// Whether requests to a model contain the tool even if the model searches for the others.
     pub pinned: bool,
     /// Who may call the tool in Anthropic's API: `direct` is the model, `code_execution_20260120` a program that it writes and the
@@ -64,6 +66,7 @@ impl From<&Metadata> for Policy {
             imported: false,
             return_direct: meta.return_direct,
             replayable: meta.replayable,
+            internal: false,
             pinned: meta.pinned,
             allowed_callers: Vec::new(),
             blocking: meta.blocking,

@@ -46,7 +46,7 @@ impl ToolCaller {
         Self {
             parent: parent.clone(),
             invoker: invoker.clone(),
-            scope: CallScope { depth, ..scope },
+            scope: CallScope { depth, is_child: true, is_repeated: false, ..scope },
         }
     }
 

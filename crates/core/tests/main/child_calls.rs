@@ -66,3 +66,25 @@ async fn calls_inside_of_each_other_have_a_limit() {
         "1 2 3 4 5 6 7 8 9 the call did not run: it is inside of more than 8 other calls"
     );
 }
+
+#[tokio::test]
+async fn an_internal_tool_is_found_by_other_tools_alone_and_goes_along_with_them() {
+    let hidden = Tool::builder("hidden", "Is called by others.").internal(true);
+    let hidden = hidden.run(|_, _| "found").unwrap();
+    let outer = Tool::builder("outer", "Calls the other.").run_async(|_, cx| async move {
+        cx.tools().call("hidden", json!({})).await.text().into_owned()
+    });
+    let registry = Registry::new();
+    registry.add(vec![hidden, outer.unwrap()]).unwrap();
+    for view in [registry.all(), registry.select(["outer"]), registry.all().filter(|_| false)] {
+        assert!(view.snapshot().unwrap().find("hidden").is_some());
+    }
+    let invoker = Invoker::new(registry.select(["outer"])).unwrap();
+    let scope = CallScope::new();
+    let listed = invoker.list(&scope).unwrap();
+    assert!(listed.iter().map(|tool| tool.spec().name.as_str()).eq(["outer"]));
+    let direct = invoker.call("hidden", "{}").await;
+    assert_eq!(direct.outcome, Outcome::UnknownTool);
+    assert!(direct.text().ends_with("available tools: outer"), "{direct:?}");
+    assert_eq!(invoker.call("outer", "{}").await.text(), "found");
+}

@@ -67,7 +67,7 @@ impl AttachedServer {
     ) -> Result<Self, AttachError> {
         let prefix = PrefixReservation::reserve(registry, &config.prefix, &config.name)?;
         let attachment = Attachment::new(config, registry);
-        let connection = attachment.connect().await?;
+        let connection = attachment.connect().await.inspect_err(|_| attachment.close())?;
         let shutdown = CancellationToken::new();
         let task =
             tokio::spawn(keep_connected(Arc::clone(&attachment), connection, shutdown.clone()));

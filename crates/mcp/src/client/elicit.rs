@@ -76,18 +76,29 @@ pub(super) async fn answer_elicitation(
     let Some(handler) = handler else {
         return ElicitResult::new(ElicitationAction::Decline);
     };
-    let response = match params {
+    let (response, schema) = match params {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
             let schema = serde_json::to_value(requested_schema).unwrap_or_default();
             let message = &sanitize(&message, MAX_MESSAGE_BYTES);
             let request = ElicitRequest { server, message, input: ElicitInput::Form(&schema) };
-            complete_form(handler.elicit(request).await, schema)
+            let response = handler.elicit(request).await;
+            (response, Some(schema))
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } if is_web_url(&url) => {
             let message = &sanitize(&message, MAX_MESSAGE_BYTES);
-            handler.elicit(ElicitRequest { server, message, input: ElicitInput::Url(&url) }).await
+            let request = ElicitRequest { server, message, input: ElicitInput::Url(&url) };
+            (handler.elicit(request).await, None)
         }
-        _ => ElicitResponse::Decline,
+        _ => (ElicitResponse::Decline, None),
+    };
+    elicit_result(response, schema)
+}
+
+/// Makes the result of an elicitation; `schema` is that of its form.
+pub(crate) fn elicit_result(response: ElicitResponse, schema: Option<Value>) -> ElicitResult {
+    let response = match schema {
+        Some(schema) => complete_form(response, schema),
+        None => response,
     };
     match response {
         // The response to a URL has no content.
@@ -101,7 +112,7 @@ pub(super) async fn answer_elicitation(
 }
 
 /// Returns true for `https`, and for `http` on this machine: no files, scripts or schemes of other programs.
-fn is_web_url(url: &str) -> bool {
+pub(crate) fn is_web_url(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| match url.scheme() {
         "https" => true,
         "http" => is_loopback(&url),

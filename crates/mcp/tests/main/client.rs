@@ -11,4 +11,5 @@ mod lifecycle;
 mod names;
 mod npm;
 mod real;
+mod tasks;
 mod trust;

@@ -453,7 +453,8 @@ pub(crate) fn number(number: Option<f32>) -> Value {
     wide.filter(|wide| wide.is_finite()).into()
 }
 
-/// Parses the arguments of an earlier call, repaired if necessary, into the object that an API requires.
+/// Parses the arguments of an earlier call, repaired as they were when it ran, into the object that an API requires. Arguments that
+/// were cut off, or are no object, are wrapped.
 pub(crate) fn arguments_object(arguments: &str) -> Value {
     if arguments.trim().is_empty() {
         return json!({});
@@ -464,8 +465,8 @@ pub(crate) fn arguments_object(arguments: &str) -> Value {
         .into_iter()
         .flatten()
         .find_map(|text| serde_json::from_str(text).ok().filter(Value::is_object))
-        // The model still needs to see what it sent: the call's result refers to it.
-        .unwrap_or_else(|| json!({"malformed": arguments}))
+        // The model still needs to see what it sent: the call's result refers to it. Anthropic recommends this key.
+        .unwrap_or_else(|| json!({"INVALID_JSON": arguments}))
 }
 
 #[cfg(test)]
@@ -546,7 +547,7 @@ mod tests {
     fn arguments_become_an_object_whatever_they_are() {
         assert_eq!(arguments_object(" "), json!({}));
         assert_eq!(arguments_object("{'a': 1,}"), json!({"a": 1}));
-        assert_eq!(arguments_object("[1]"), json!({"malformed": "[1]"}));
-        assert_eq!(arguments_object("{\"a\": "), json!({"malformed": "{\"a\": "}));
+        assert_eq!(arguments_object("[1]"), json!({"INVALID_JSON": "[1]"}));
+        assert_eq!(arguments_object("{\"a\": "), json!({"INVALID_JSON": "{\"a\": "}));
     }
 }

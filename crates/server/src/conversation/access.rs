@@ -12,18 +12,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use futures::future::BoxFuture;
 use tokio::time::sleep;
 use toolwright_chat::{Owner, StoreError, TailEnd};
 use toolwright_core::__internal::unix_millis_now;
 
 use crate::auth::request_context::RequestContext;
+use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::conversation::shares::{Share, ShareAccess};
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::{ID_PARAM, PathParams};
-use crate::http::error_response::ErrorResponse;
 
 /// What the ids of shared conversations begin with. Ids of a principal's own conversations do not begin with `@`.
 const SHARE_PREFIX: &str = "@~";
@@ -104,13 +103,13 @@ pub(crate) fn admin_id(stored_name: &str) -> String {
 impl EndpointRuntime {
     /// Opens the conversation that a request names, for an operation.
     ///
-    /// 404 if there is no such conversation for this principal, 403 if the principal may see it and not do this.
+    /// `NotFound` if there is no such conversation for this principal, `Forbidden` if the principal may see it and not do this.
     pub(crate) async fn open_conversation(
         self: &Arc<Self>,
         params: PathParams,
         context: &RequestContext,
         operation: Operation,
-    ) -> Result<OpenConversation, ErrorResponse> {
+    ) -> Result<OpenConversation, ConversationError> {
         let id = params.iter().find(|(name, _)| name == ID_PARAM).map(|(_, id)| id.as_str());
         let address = id.filter(|_| self.template.is_unprefixed()).and_then(Address::parse);
         let opened = match address {
@@ -136,15 +135,15 @@ impl EndpointRuntime {
         self: &Arc<Self>,
         id: &str,
         context: &RequestContext,
-    ) -> Result<OpenConversation, ErrorResponse> {
+    ) -> Result<OpenConversation, ConversationError> {
         let shares = &self.server.shares;
         let share = shares.accepted(context.subject(), id).await?;
-        let share = share.ok_or_else(ErrorResponse::no_such_conversation)?;
+        let share = share.ok_or(ConversationError::NotFound)?;
         let room = self.open_stored(&share.conversation)?;
         let (subject, entry) = (context.subject().map(str::to_owned), share.entry.clone());
         let grant = Grant::Share(Arc::new(ShareGrant { subject, share }));
         if !is_same_conversation(&room, &entry).await? {
-            return Err(ErrorResponse::no_such_conversation());
+            return Err(ConversationError::NotFound);
         }
         room.set_shared();
         Ok(OpenConversation { room, grant })
@@ -156,9 +155,9 @@ impl EndpointRuntime {
         id: &str,
         context: &RequestContext,
         operation: Operation,
-    ) -> Result<OpenConversation, ErrorResponse> {
+    ) -> Result<OpenConversation, ConversationError> {
         if !context.is_admin() {
-            return Err(ErrorResponse::no_such_conversation());
+            return Err(ConversationError::NotFound);
         }
         let room = self.open_stored(&owner.stored_name(id))?;
         self.open_as_admin(room, context, operation).await
@@ -170,9 +169,9 @@ impl EndpointRuntime {
         room: Arc<Room>,
         context: &RequestContext,
         operation: Operation,
-    ) -> Result<OpenConversation, ErrorResponse> {
+    ) -> Result<OpenConversation, ConversationError> {
         if self.server.store.tail(&room.id, TailEnd::Newest, 1).await?.is_empty() {
-            return Err(ErrorResponse::no_such_conversation());
+            return Err(ConversationError::NotFound);
         }
         let opened = OpenConversation { room, grant: Grant::Admin };
         opened.check_operation(operation)?;
@@ -185,11 +184,11 @@ impl EndpointRuntime {
     pub(crate) fn open_stored(
         self: &Arc<Self>,
         stored_name: &str,
-    ) -> Result<Arc<Room>, ErrorResponse> {
+    ) -> Result<Arc<Room>, ConversationError> {
         let (owner, name) = Owner::split_stored_name(stored_name);
         let room = self.open_room(vec![(ID_PARAM.to_owned(), name.to_owned())], &owner);
         let room = room.ok().filter(|room| room.id == stored_name);
-        room.ok_or_else(ErrorResponse::no_such_conversation)
+        room.ok_or(ConversationError::NotFound)
     }
 }
 
@@ -219,7 +218,7 @@ impl OpenConversation {
         }
     }
 
-    fn check_operation(&self, operation: Operation) -> Result<(), ErrorResponse> {
+    fn check_operation(&self, operation: Operation) -> Result<(), ConversationError> {
         let message = match (&self.grant, operation) {
             (Grant::Owner, _) | (_, Operation::Read) => return Ok(()),
             (Grant::Share(grant), Operation::Participate) => match grant.share.access {
@@ -231,7 +230,7 @@ impl OpenConversation {
             }
             (Grant::Admin, _) => "an admin may read the conversations of others, and nothing else",
         };
-        Err(ErrorResponse::new(StatusCode::FORBIDDEN, "forbidden", message))
+        Err(ConversationError::Forbidden { message })
     }
 
     /// Checks again that the principal may still do this, for connections that stay open.
@@ -239,12 +238,12 @@ impl OpenConversation {
         &self,
         context: &RequestContext,
         operation: Operation,
-    ) -> Result<(), ErrorResponse> {
+    ) -> Result<(), ConversationError> {
         self.check_still_granted(context).await?;
         self.check_operation(operation)
     }
 
-    async fn check_still_granted(&self, context: &RequestContext) -> Result<(), ErrorResponse> {
+    async fn check_still_granted(&self, context: &RequestContext) -> Result<(), ConversationError> {
         let granted = match &self.grant {
             Grant::Owner => return self.room.check_access(context).await,
             Grant::Admin => context.is_admin(),
@@ -258,7 +257,7 @@ impl OpenConversation {
         };
         match granted {
             true => Ok(()),
-            false => Err(ErrorResponse::no_such_conversation()),
+            false => Err(ConversationError::NotFound),
         }
     }
 
@@ -301,7 +300,7 @@ impl OpenConversation {
             // Its roles and claims are those of the credential now.
             Grant::Owner | Grant::Admin => match context.reauthenticate().await {
                 Ok(renewed) => self.check_still_granted(&renewed).await,
-                Err(error) => Err(error),
+                Err(error) => return !error.is_transient(),
             },
             Grant::Share(_) => self.check_still_granted(context).await,
         };

@@ -9,7 +9,7 @@ use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::{SharedState, SharedStateError, subject_key, subject_key_prefix};
 
 use crate::auth::request_context::RequestContext;
-use crate::http::error_response::ErrorResponse;
+use crate::conversation::error::ConversationError;
 
 /// Records, by the key of the conversation's owner and the time.
 const SPACE: &str = "access_audit";
@@ -50,12 +50,15 @@ impl AccessAudit {
         &self,
         context: &RequestContext,
         conversation: &str,
-    ) -> Result<(), ErrorResponse> {
+    ) -> Result<(), ConversationError> {
         self.record(context, "read", Some(conversation)).await
     }
 
     /// Records that an admin lists the conversations of all owners; an error if it cannot be recorded.
-    pub(crate) async fn record_list(&self, context: &RequestContext) -> Result<(), ErrorResponse> {
+    pub(crate) async fn record_list(
+        &self,
+        context: &RequestContext,
+    ) -> Result<(), ConversationError> {
         self.record(context, "list", None).await
     }
 
@@ -64,7 +67,7 @@ impl AccessAudit {
         context: &RequestContext,
         action: &'static str,
         conversation: Option<&str>,
-    ) -> Result<(), ErrorResponse> {
+    ) -> Result<(), ConversationError> {
         let record = AccessRecord {
             at: unix_millis_now(),
             admin: context.subject().unwrap_or_default().to_owned(),
@@ -78,7 +81,7 @@ impl AccessAudit {
             _ => None,
         };
         let key = subject_key(subject, &format!("{:015}-{}", record.at, random_hex(4)?));
-        let value = serde_json::to_string(&record).map_err(ErrorResponse::unencodable)?;
+        let value = serde_json::to_string(&record).map_err(ConversationError::unencodable)?;
         self.0.put(SPACE, &key, &value, Some(LIFETIME)).await?;
         let admin = record.admin;
         tracing::info!(target: "toolwright::audit", admin, action, conversation, "an admin's access");

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use toolwright_chat::{ExpiredConversations, StoreError};
-use toolwright_core::__internal::{unix_millis_now, whole_millis};
+use toolwright_core::__internal::{unix_millis_now, whole_millis, with_jitter};
 
-use super::sweeper::jittered;
+use super::sweeper::SWEEP_JITTER;
 use crate::server::Server;
 
 /// How often expired conversations are looked for, about.
@@ -25,7 +25,7 @@ impl Server {
                 Ok(count) => tracing::info!(count, "conversations that have expired are deleted"),
                 Err(error) => tracing::warn!(%error, "expired conversations cannot be deleted now"),
             }
-            sleep(jittered(INTERVAL)).await;
+            sleep(with_jitter(INTERVAL, &SWEEP_JITTER)).await;
         }
     }
 

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
@@ -20,6 +19,7 @@ use toolwright_core::CancellationToken;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::cluster::node_message::NodeMessage;
 use crate::conversation::cluster::room_link::RoomLink;
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, unix_millis_now};
 use crate::conversation::event_log::{EventLog, EventSource, NO_SEQ, PartialStep};
 use crate::conversation::presence::Participant;
@@ -29,7 +29,6 @@ use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
 use crate::endpoint::path_template::PathParams;
 use crate::endpoint::{EndpointRuntime, random_id};
-use crate::http::error_response::ErrorResponse;
 
 /// The maximum number of queued messages.
 const MAX_QUEUED_MESSAGES: usize = 16;
@@ -249,8 +248,11 @@ impl Room {
     /// Checks that a principal may use the conversation, if it is a room; others are found under their owner only. Every request,
     /// message, decision and resumed turn passes here, when it begins and when it is about to run.
     ///
-    /// 404 if it may not, 503 if that cannot be decided now.
-    pub(crate) async fn check_access(&self, context: &RequestContext) -> Result<(), ErrorResponse> {
+    /// `NotFound` if it may not, `Undecided` if that cannot be decided now.
+    pub(crate) async fn check_access(
+        &self,
+        context: &RequestContext,
+    ) -> Result<(), ConversationError> {
         let EndpointRuntime { room_access, template, invoker, .. } = &*self.endpoint;
         if !self.endpoint.is_shared() {
             return Ok(());
@@ -284,13 +286,13 @@ impl Room {
 
     /// Accepts a command of a client: stored in the inbox when this returns.
     ///
-    /// 503 if a message could not be stored or answered, 429 if the inbox is full or a quota is used up. Decisions belong to a turn that was accepted
+    /// An error if a message could not be stored or answered now, the inbox is full, or a quota is used up. Decisions belong to a turn that was accepted
     /// before, so the limits of the server and of its
     /// person do not apply to them. A conversation that is not stored promises nothing.
     pub(crate) async fn admit(
         self: &Arc<Self>,
         mut command: RoomCommand,
-    ) -> Result<Admitted, ErrorResponse> {
+    ) -> Result<Admitted, ConversationError> {
         let is_waiting = self.is_working() || self.is_turn_running();
         let mut admitted = None;
         if let CommandKind::Message(message) = &command.kind {
@@ -338,7 +340,7 @@ impl Room {
         let position = pushed?;
         if position.is_none() {
             let message = "too many messages wait for this conversation already";
-            return Err(ErrorResponse::too_many_requests(message));
+            return Err(ConversationError::Full { message });
         }
         if let Some(live) = self.work().live.get_mut(&id) {
             live.is_stored = true;
@@ -349,28 +351,27 @@ impl Room {
 
     /// Withdraws a queued message, on behalf of its sender or the owner of the conversation.
     ///
-    /// 404 if it is not in the queue any more, 403 for other principals.
+    /// `NotQueued` if it is not in the queue any more, `Forbidden` for other principals.
     pub(crate) async fn withdraw_message(
         &self,
         position: u64,
         context: &RequestContext,
-    ) -> Result<(), ErrorResponse> {
-        let not_queued = || ErrorResponse::not_found("no message waits at this position any more");
+    ) -> Result<(), ConversationError> {
         let store = &self.endpoint.store;
         let is_message = |item: &InboxItem| matches!(item.body, InboxBody::Message { .. });
         let mut inbox = store.inbox(&self.id).await?.into_iter();
         let item = inbox.find(|item| item.position == position && is_message(item));
-        let item = item.ok_or_else(not_queued)?;
+        let item = item.ok_or(ConversationError::NotQueued)?;
         let (owner, _) = Owner::split_stored_name(&self.id);
         let principal = context.owner();
         if principal != owner && principal != owner_of(item.principal.as_ref()) {
             let message = "only the principal that sent a message may withdraw it";
-            return Err(ErrorResponse::new(StatusCode::FORBIDDEN, "forbidden", message));
+            return Err(ConversationError::Forbidden { message });
         }
         // A turn that begins meanwhile, here or in another process, cannot append the message any more.
         let has_begun = self.work().current_item.as_ref() == Some(&item.id);
         if has_begun || !store.remove_inbox_item(&self.id, position).await? {
-            return Err(not_queued());
+            return Err(ConversationError::NotQueued);
         }
         self.work().live.remove(&item.id);
         let peer = item.peer.map(PeerId::from);
@@ -844,8 +845,9 @@ impl Room {
 }
 
 /// The error of a decision that was sent before and taken.
-fn decided_before() -> ErrorResponse {
-    ErrorResponse::conflict("this decision was taken before: sending it again changes nothing")
+fn decided_before() -> ConversationError {
+    let message = "this decision was taken before: sending it again changes nothing";
+    ConversationError::Conflict { message }
 }
 
 /// The owner of what a principal does.

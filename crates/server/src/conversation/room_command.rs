@@ -11,10 +11,10 @@ use toolwright_chat::{ApprovalResponse, InboxBody, InboxItem, MessagePart, Model
 use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::auth::request_context::RequestContext;
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::{PeerId, unix_millis_now};
 use crate::endpoint::server_state::ModelCatalog;
 use crate::endpoint::{EndpointRuntime, random_id};
-use crate::http::error_response::ErrorResponse;
 use crate::quota::account::QuotaAccount;
 use crate::quota::admission::TurnReservation;
 use crate::quota::turn_queue::TurnPermit;
@@ -36,7 +36,7 @@ pub(crate) struct RoomCommand {
 }
 
 /// Sends the sequence number from which to read, or why the turn did not start.
-pub(crate) type StartedSender = Option<oneshot::Sender<Result<u64, ErrorResponse>>>;
+pub(crate) type StartedSender = Option<oneshot::Sender<Result<u64, ConversationError>>>;
 
 pub(crate) enum CommandKind {
     /// A new message.
@@ -115,7 +115,7 @@ impl IncomingMessage {
         &mut self,
         models: &ModelCatalog,
         name: Option<&str>,
-    ) -> Result<(), ErrorResponse> {
+    ) -> Result<(), ConversationError> {
         self.model = name.map(|name| models.find(name)).transpose()?;
         self.model_name = name.map(str::to_owned);
         Ok(())
@@ -239,7 +239,7 @@ impl RoomCommand {
     }
 
     /// Returns the receiver of [`started`](Self::started).
-    pub(crate) fn started_receiver(&mut self) -> oneshot::Receiver<Result<u64, ErrorResponse>> {
+    pub(crate) fn started_receiver(&mut self) -> oneshot::Receiver<Result<u64, ConversationError>> {
         let (sender, receiver) = oneshot::channel();
         self.started = Some(sender);
         receiver

@@ -22,15 +22,15 @@ use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
 use crate::conversation::cluster::node_message::NodeMessage;
-use crate::conversation::event::{EndpointEvent, unix_millis_now};
+use crate::conversation::error::ConversationError;
+use crate::conversation::event::unix_millis_now;
 use crate::conversation::event_log::NO_SEQ;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{LiveCommand, RoomCommand, StartedSender};
-use crate::conversation::turn::{CommandStatus, expired_error, refuse_message};
+use crate::conversation::turn::{CommandStatus, refuse_message};
 use crate::conversation::turn_error::TurnError;
 use crate::conversation::turn_start::TurnStart;
 use crate::endpoint::random_id;
-use crate::http::error_response::ErrorResponse;
 use crate::quota::account::QuotaAccount;
 use crate::quota::admission::TurnReservation;
 use crate::quota::turn_queue::TurnPermit;
@@ -246,7 +246,12 @@ impl InboxHandler for RoomWorker<'_> {
                         ),
                         (None, InboxBody::Message { parts, .. }) => {
                             let (principal, parts) = (item.principal.clone(), parts.clone());
-                            let refused = self.refuse(principal, item, parts, expired_error());
+                            let refused = self.refuse(
+                                principal,
+                                item,
+                                parts,
+                                ConversationError::CredentialExpired.into(),
+                            );
                             // Boxed, so that a turn has no room for it.
                             return Box::pin(refused).await;
                         }
@@ -296,12 +301,11 @@ impl InboxHandler for RoomWorker<'_> {
                 TurnStart::Refused(error) => {
                     let InboxBody::Message { parts, .. } = &item.body else { return None };
                     let (parts, principal) = (parts.clone(), item.principal.clone());
-                    let reason = TurnError::new(error.kind.clone(), &error.message);
                     if let Some(started) = command.started.take() {
                         // The receiver may be dropped.
-                        let _ = started.send(Err(error));
+                        let _ = started.send(Err(error.clone()));
                     }
-                    Box::pin(self.refuse(principal, item, parts, reason)).await
+                    Box::pin(self.refuse(principal, item, parts, error.into())).await
                 }
             }
         })
@@ -347,16 +351,11 @@ async fn reject_decision(
     let store = &room.endpoint.store;
     store.remove_inbox_item(&room.id, item.position).await.ok()?;
     let message = "the call runs for a person who is signed out: decide when they are back";
-    let error = ErrorResponse::conflict(message);
+    let error = ConversationError::Conflict { message };
     match started {
         // The client may be gone.
         Some(started) => drop(started.send(Err(error))),
-        None => room.send_to_nodes(&NodeMessage::Rejected {
-            item: item.id.clone(),
-            status: error.status.as_u16(),
-            error_kind: error.kind.into_owned(),
-            message: error.message,
-        }),
+        None => room.send_to_nodes(&NodeMessage::rejected(item.id.clone(), &error)),
     }
     load_turn_status(&**store, &room.id).await.ok()
 }
@@ -381,18 +380,13 @@ pub(super) fn client_tools_of(turn: &[Entry]) -> &[Value] {
 fn report_to_nodes(
     room: &Arc<Room>,
     item: String,
-    started: oneshot::Receiver<Result<u64, ErrorResponse>>,
+    started: oneshot::Receiver<Result<u64, ConversationError>>,
 ) {
     let room = Arc::clone(room);
     tokio::spawn(async move {
         let message = match started.await {
             Ok(Ok(seq)) => NodeMessage::Started { item, seq },
-            Ok(Err(error)) => NodeMessage::Rejected {
-                item,
-                status: error.status.as_u16(),
-                error_kind: error.kind.into_owned(),
-                message: error.message,
-            },
+            Ok(Err(error)) => NodeMessage::rejected(item, &error),
             // It is taken later.
             Err(_) => return,
         };
@@ -446,7 +440,7 @@ impl Room {
     }
 
     /// Answers the client of a command that another node has taken.
-    pub(super) fn report_started(&self, item: &str, outcome: Result<u64, ErrorResponse>) {
+    pub(super) fn report_started(&self, item: &str, outcome: Result<u64, ConversationError>) {
         let live = self.work().live.remove(item);
         if let Some(started) = live.and_then(|live| live.started) {
             // The client may be gone.
@@ -507,17 +501,13 @@ impl Room {
         if is_woken {
             self.wake();
         }
-        if let Err(error) = &attended {
-            if error.is_leased_elsewhere() {
+        if let Err(error) = attended {
+            if matches!(error, StoreError::LeasedElsewhere { .. }) {
                 endpoint.server.metrics.lost_leases.inc();
             }
             tracing::warn!(conversation = self.id, %error, "a conversation cannot be attended to");
             if self.event_log().turn().running {
-                let error = TurnError::from(StoreError::new(error.to_string()));
-                self.publish(
-                    EndpointEvent::Error { kind: error.kind, message: error.message },
-                    None,
-                );
+                self.publish(TurnError::from(error).to_event(), None);
             }
         }
         self.report_busy(live);
@@ -580,7 +570,7 @@ impl Room {
             let is_kept = entries.iter().any(|entry| entry.id == item);
             self.report_started(
                 &item,
-                is_kept.then_some(NO_SEQ).ok_or_else(ErrorResponse::not_taken),
+                is_kept.then_some(NO_SEQ).ok_or_else(ConversationError::not_taken),
             );
         }
     }
@@ -604,12 +594,9 @@ impl Room {
                     return;
                 }
                 TurnStart::Refused(error) => error,
-                TurnStart::NotNow => {
-                    ErrorResponse::overloaded("the server is about to end", Duration::ZERO)
-                }
+                TurnStart::NotNow => ConversationError::Ending,
             };
-            let (kind, message) = (error.kind.into_owned(), error.message);
-            self.publish(EndpointEvent::Error { kind, message }, None);
+            self.publish(TurnError::from(error).to_event(), None);
         };
         tokio::select! {
             () = run => {}
@@ -634,8 +621,7 @@ impl Room {
         let status = AssertUnwindSafe(turn).catch_unwind().await;
         let status = status.unwrap_or_else(|_| {
             tracing::error!(conversation = self.id, "a handler of the endpoint panicked");
-            let TurnError { kind, message, .. } = TurnError::of_panic();
-            self.publish(EndpointEvent::Error { kind, message }, to);
+            self.publish(TurnError::Panicked.to_event(), to);
             CommandStatus::Unknown
         });
         self.event_log().end_turn();

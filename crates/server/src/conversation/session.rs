@@ -13,6 +13,7 @@ use toolwright_chat::{
 use toolwright_core::{Bundle, BundleItem, Caller, CancellationToken};
 
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId};
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
@@ -60,6 +61,8 @@ pub(crate) struct TurnState {
     pub(crate) is_message_checked: bool,
     /// The person whose quota the turn uses, if that is not the principal of the session.
     pub(crate) account: Option<QuotaAccount>,
+    /// True if the client has received the error of the turn as its response.
+    pub(crate) is_error_reported: bool,
     /// True if an interceptor limits the cost of the conversation.
     pub(crate) has_budget: bool,
     /// The tools that the handler has added.
@@ -330,13 +333,13 @@ impl Session {
                 // A `TurnEnded` event was already published.
                 Some(Err(ChatError::Ended { .. })) => return Ok(()),
                 Some(Err(error)) => {
-                    let turn_error = TurnError::from_chat_error(&error);
+                    let error = Arc::new(error);
                     if let Some(started) = started.take() {
                         // The client receives the error as the response; for other subscribers nothing has happened.
-                        let _ = started.send(Err(error.into()));
-                        return Err(turn_error.already_reported());
+                        let _ = started.send(Err(ConversationError::Chat(Arc::clone(&error))));
+                        self.turn_state().is_error_reported = true;
                     }
-                    return Err(turn_error);
+                    return Err(TurnError::Chat(error));
                 }
                 None => {
                     let response = events.into_response();

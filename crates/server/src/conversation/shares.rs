@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -14,7 +13,7 @@ use toolwright_chat::{Owner, random_hex};
 use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::{SharedState, SharedStateError, subject_key, subject_key_prefix};
 
-use crate::http::error_response::ErrorResponse;
+use crate::conversation::error::ConversationError;
 
 /// Shares, by the key of the owner and their id.
 const SHARES: &str = "share";
@@ -133,8 +132,8 @@ fn parse<T: for<'a> Deserialize<'a>>(value: &str) -> Option<T> {
     serde_json::from_str(value).ok()
 }
 
-fn encode<T: Serialize>(value: &T) -> Result<String, ErrorResponse> {
-    serde_json::to_string(value).map_err(ErrorResponse::unencodable)
+fn encode<T: Serialize>(value: &T) -> Result<String, ConversationError> {
+    serde_json::to_string(value).map_err(ConversationError::unencodable)
 }
 
 /// Ends the shares of a conversation that was deleted, by its stored name.
@@ -164,12 +163,12 @@ impl Shares {
         access: ShareAccess,
         lifetime: Option<Duration>,
         owner_name: Option<&str>,
-    ) -> Result<(Share, String), ErrorResponse> {
+    ) -> Result<(Share, String), ConversationError> {
         let (owner, _) = Owner::split_stored_name(conversation);
         let prefix = subject_key_prefix(subject_of(&owner));
         if self.0.list(SHARES, &prefix, MAX_SHARES).await?.len() >= MAX_SHARES {
             let message = "too many links are shared already: end some of them";
-            return Err(ErrorResponse::too_many_requests(message));
+            return Err(ConversationError::Full { message });
         }
         let token = random_hex(16)?;
         let created = unix_millis_now();
@@ -246,7 +245,7 @@ impl Shares {
         subject: Option<&str>,
         name: Option<&str>,
         token: &str,
-    ) -> Result<Option<Share>, ErrorResponse> {
+    ) -> Result<Option<Share>, ConversationError> {
         let Some(key) = self.0.get(LINKS, &token_digest(token)).await? else {
             return Ok(None);
         };
@@ -263,7 +262,7 @@ impl Shares {
         let is_known = self.0.get(PARTICIPANTS, &participant).await?.is_some();
         if !is_known && self.participant_keys(&key).await?.len() >= MAX_PARTICIPANTS {
             let message = "too many people have accepted this link: ask its owner for another one";
-            return Err(ErrorResponse::new(StatusCode::CONFLICT, "refused", message));
+            return Err(ConversationError::Conflict { message });
         }
         let acceptance = Acceptance {
             share: key,

@@ -1,12 +1,14 @@
 //! Finds the conversations that no process attends to: interrupted turns, and items that wait in an inbox.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use toolwright_chat::{Owner, Store, StoreError, TailEnd, random_hex};
+use toolwright_chat::{Owner, Store, StoreError, TailEnd};
+use toolwright_core::__internal::with_jitter;
 
 use crate::endpoint::path_template::ID_PARAM;
 use crate::server::Server;
@@ -19,6 +21,9 @@ const SHORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The maximum number of conversations that are read at a time, with those that wait for their next attempt.
 const MAX_READ: usize = 1024;
+
+/// The factors of an interval, so that processes do not sweep at the same time.
+pub(super) const SWEEP_JITTER: Range<f64> = 0.5..1.5;
 
 /// How long a conversation is left alone that is still unattended after an attempt; the delay doubles up to the maximum.
 const INITIAL_BACKOFF: Duration = Duration::from_secs(30);
@@ -76,7 +81,7 @@ impl Server {
                 });
                 let interval = self.state.limits.sweep_interval;
                 sleep(match attended < MAX_FOUND {
-                    true => jittered(interval),
+                    true => with_jitter(interval, &SWEEP_JITTER),
                     false => interval.min(SHORT_INTERVAL),
                 })
                 .await;
@@ -193,10 +198,4 @@ impl Server {
             None => tracing::debug!(conversation, "it is unattended, and no endpoint has it"),
         }
     }
-}
-
-/// A duration of half to one and a half times the given one, so that processes do not sweep at the same time.
-pub(super) fn jittered(duration: Duration) -> Duration {
-    let random = random_hex(1).ok().and_then(|hex| u32::from_str_radix(&hex, 16).ok());
-    duration / 2 + duration * random.unwrap_or(128) / 256
 }

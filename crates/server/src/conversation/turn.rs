@@ -14,13 +14,13 @@ use toolwright_chat::{
 use toolwright_core::__internal::whole_millis;
 use toolwright_core::{Content, Role};
 
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::{EndpointEvent, PeerId};
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
 use crate::conversation::session::Session;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
-use crate::http::error_response::ErrorResponse;
 
 /// Stands in the journal in place of a message that an interceptor rejected: the model must not read it in a later turn.
 const REJECTED_MESSAGE: &str = "[a message that was rejected]";
@@ -52,10 +52,10 @@ pub(crate) async fn run_command(
             let reason = match access {
                 Err(error) if error.is_transient() => return postpone(command.started, error),
                 Err(_) => no_access_error(),
-                Ok(()) => expired_error(),
+                Ok(()) => ConversationError::CredentialExpired,
             };
             let (principal, parts) = (context.principal_record(), message.parts.clone());
-            return refuse_message(room, principal, item, parts, reason).await;
+            return refuse_message(room, principal, item, parts, reason.into()).await;
         }
         (_, Ok(())) => {}
         (_, Err(error)) if error.is_transient() => return postpone(command.started, error),
@@ -92,7 +92,7 @@ pub(crate) async fn run_command(
             let answer = AssertUnwindSafe(answer_message(room, &mut turn, command.started));
             let result = answer.catch_unwind().await.unwrap_or_else(|_| {
                 tracing::error!(conversation = room.id, "a handler of the endpoint panicked");
-                Err(TurnError::of_panic())
+                Err(TurnError::Panicked)
             });
             append_failure(room, &turn, result).await
         }
@@ -113,7 +113,7 @@ pub(crate) async fn run_command(
         Ok(()) if session.turn_state().paused => CommandStatus::Turn(TurnStatus::Paused),
         Ok(()) => CommandStatus::Turn(TurnStatus::Over),
         Err(error) if error.is_store_failure() => CommandStatus::StoreFailed,
-        Err(error) if is_decision && error.is_rejection() => CommandStatus::Rejected,
+        Err(error) if is_decision && error.is_rejected_decision() => CommandStatus::Rejected,
         Err(_) => CommandStatus::Unknown,
     };
     // Boxed, so that a running turn has no room for it.
@@ -122,7 +122,7 @@ pub(crate) async fn run_command(
 }
 
 /// Leaves a command in the inbox, because it cannot be decided now whether its principal may use the conversation.
-fn postpone(started: StartedSender, error: ErrorResponse) -> CommandStatus {
+fn postpone(started: StartedSender, error: ConversationError) -> CommandStatus {
     if let Some(started) = started {
         // The receiver may be dropped.
         let _ = started.send(Err(error));
@@ -131,16 +131,9 @@ fn postpone(started: StartedSender, error: ErrorResponse) -> CommandStatus {
 }
 
 /// The principal of a message lost its access to the room before the message could be answered.
-fn no_access_error() -> TurnError {
-    let reason = "the person who sent the message may not enter this conversation any more, so it is not answered";
-    TurnError::new("forbidden", reason)
-}
-
-/// The credential of a message expired before it could be answered.
-pub(crate) fn expired_error() -> TurnError {
-    let reason =
-        "the credential expired before the message could be answered: sign in and send it again";
-    TurnError::new("unauthorized", reason)
+fn no_access_error() -> ConversationError {
+    let message = "the person who sent the message may not enter this conversation any more, so it is not answered";
+    ConversationError::Forbidden { message }
 }
 
 /// Ends the turn of a message that was accepted and is not answered; the message is kept in the journal.
@@ -149,7 +142,7 @@ pub(crate) async fn refuse_message(
     principal: Option<PrincipalRecord>,
     item: Option<InboxItem>,
     parts: Vec<MessagePart>,
-    TurnError { kind, message, .. }: TurnError,
+    error: TurnError,
 ) -> CommandStatus {
     let to = item.as_ref().and_then(|item| item.peer.as_deref()).map(PeerId::from);
     let to = room.endpoint.event_recipient(to.as_ref());
@@ -158,13 +151,13 @@ pub(crate) async fn refuse_message(
             return CommandStatus::StoreFailed;
         }
         let messages = parts.into_iter().map(|part| EntryBody::message(part.role, part.content));
-        let end = TurnEnd::Failed { reason: message.clone() };
+        let end = TurnEnd::Failed { reason: error.to_string() };
         let entries = messages.chain([EntryBody::TurnEnded { end }]).collect();
         if room.append_entries(principal, item, entries).await.is_err() {
             return CommandStatus::StoreFailed;
         }
     }
-    room.publish(EndpointEvent::Error { kind, message }, to);
+    room.publish(error.to_event(), to);
     CommandStatus::Turn(TurnStatus::Over)
 }
 
@@ -280,11 +273,11 @@ async fn append_failure(
     let (entries, _) = transcript.finish();
     let end = match turn.session.cancellation_token().is_cancelled() {
         true => TurnEnd::Cancelled,
-        false => TurnEnd::Failed { reason: error.message.clone() },
+        false => TurnEnd::Failed { reason: error.to_string() },
     };
     match append_turn(room, turn, entries, end).await {
-        Err(failure) if !failure.is_withdrawn() => Err(failure.into()),
-        _ => result,
+        Ok(()) | Err(StoreError::Withdrawn { .. }) => result,
+        Err(failure) => Err(failure.into()),
     }
 }
 
@@ -324,16 +317,16 @@ async fn append_turn(
 
 /// Runs the interceptors after a turn and publishes its end.
 async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(), TurnError>) {
-    let (mut ended, paused, model) = {
+    let (mut ended, paused, model, is_reported) = {
         let mut state = turn.session.turn_state();
-        (state.end.take(), state.paused, state.model.clone())
+        (state.end.take(), state.paused, state.model.clone(), state.is_error_reported)
     };
     if let Err(error) = &result {
-        if error.already_reported {
+        if is_reported {
             return;
         }
-        room.endpoint.server.metrics.record_turn_error(&error.kind);
-        tracing::warn!(conversation = room.id, kind = error.kind, "a turn failed: {error}");
+        room.endpoint.server.metrics.record_turn_error(error.kind());
+        tracing::warn!(conversation = room.id, kind = error.kind(), "a turn failed: {error}");
     } else if paused {
         return;
     }
@@ -384,8 +377,8 @@ async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(),
         }
         room.publish(ended, turn.session.recipient());
     }
-    if let Err(TurnError { kind, message, .. }) = result {
-        turn.session.publish(EndpointEvent::Error { kind, message });
+    if let Err(error) = result {
+        turn.session.publish(error.to_event());
     }
     for interceptor in room.endpoint.interceptors.iter().rev() {
         interceptor.after(&turn).await;

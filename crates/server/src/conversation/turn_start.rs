@@ -7,9 +7,9 @@ use tokio::time::{Instant, sleep};
 use toolwright_chat::InboxBody;
 use toolwright_core::CancellationToken;
 
+use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, LiveCommand, RoomCommand};
-use crate::http::error_response::ErrorResponse;
 use crate::quota::account::QuotaAccount;
 use crate::quota::admission::too_many_turns;
 use crate::quota::turn_queue::TurnPermit;
@@ -26,7 +26,7 @@ pub(super) enum TurnStart {
     /// It runs now, with what the command has reserved.
     Ready,
     /// Its message is refused.
-    Refused(ErrorResponse),
+    Refused(ConversationError),
     /// The server shuts down.
     NotNow,
 }

@@ -1,6 +1,6 @@
 //! Path templates of endpoints such as `/chat/{room}`: parsing, matching, and the conversation that a request addresses.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use toolwright_schema::__internal::{percent_decode, percent_encode};
 
 /// A path template such as `/chat/{room}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,9 +19,6 @@ pub(crate) type PathParams = Vec<(String, String)>;
 
 /// The parameter that is appended to a path without parameters.
 pub(crate) const ID_PARAM: &str = "id";
-
-/// The characters that are percent-encoded in the name of a conversation: all but the unreserved ones of RFC 3986.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 impl PathTemplate {
     /// Parses a path; appends [`ID_PARAM`] to one without parameters.
@@ -134,7 +131,7 @@ impl PathTemplate {
             filled.push('/');
             match param_name(segment) {
                 // A slash in a value must not separate segments.
-                Some(name) => filled.extend(utf8_percent_encode(value(name), ENCODED)),
+                Some(name) => filled.push_str(&percent_encode(value(name))),
                 None => filled.push_str(segment),
             }
         }
@@ -150,19 +147,6 @@ fn is_valid_value(value: &str) -> bool {
 /// The name of a segment in braces.
 fn param_name(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
-}
-
-/// Decodes a value; `None` if the encoding is malformed, which the library would keep verbatim.
-fn percent_decode(value: &str) -> Option<String> {
-    let is_code = |rest: &str| {
-        let digits = rest.as_bytes().get(..2);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
-    if !value.split('%').skip(1).all(is_code) {
-        return None;
-    }
-    let decoded = percent_decode_str(value).decode_utf8().ok()?;
-    Some(decoded.into_owned())
 }
 
 #[cfg(test)]

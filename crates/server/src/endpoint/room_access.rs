@@ -8,7 +8,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use futures::FutureExt as _;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -16,10 +15,10 @@ use toolwright_auth::Principal;
 use toolwright_core::schema::nearest;
 use toolwright_core::{BoxFuture, Invoker, State};
 
+use crate::conversation::error::ConversationError;
 use crate::endpoint::handler::Path;
 use crate::endpoint::path_params;
 use crate::endpoint::path_template::{PathParams, PathTemplate};
-use crate::http::error_response::ErrorResponse;
 
 /// How long a function may take to decide.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -277,13 +276,13 @@ impl RoomAccess {
 
     /// Checks that a principal may enter the room with these parameters.
     ///
-    /// 404 if it may not, as for a conversation that does not exist; 503 if that cannot be decided now.
+    /// `NotFound` if it may not, as for a conversation that does not exist; `Undecided` if that cannot be decided now.
     pub(crate) async fn check(
         &self,
         principal: &Principal,
         params: &PathParams,
         invoker: &Invoker,
-    ) -> Result<(), ErrorResponse> {
+    ) -> Result<(), ConversationError> {
         // The operator.
         let Some(subject) = principal.subject() else { return Ok(()) };
         let request = AccessRequest { principal, params, invoker };
@@ -299,14 +298,14 @@ impl RoomAccess {
                     ?params,
                     "the rules of the endpoint do not let this person enter"
                 );
-                Err(ErrorResponse::no_such_conversation())
+                Err(ConversationError::NotFound)
             }
         }
     }
 }
 
-fn undecided(error: String) -> ErrorResponse {
+fn undecided(error: String) -> ConversationError {
     tracing::warn!(error, "it cannot be decided who may enter a conversation");
     let message = "it cannot be decided now who may enter this conversation";
-    ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
+    ConversationError::Undecided { message }
 }

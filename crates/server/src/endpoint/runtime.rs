@@ -12,6 +12,7 @@ use toolwright_chat::{
 use toolwright_core::{Invoker, Snapshot, ToolSelection, ToolSpec};
 
 use super::{Endpoint, SystemPrompt};
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::endpoint::guardrail::{Guardrail, with_guardrails};
@@ -20,7 +21,6 @@ use crate::endpoint::interceptor::Interceptor;
 use crate::endpoint::path_template::{PathParams, PathTemplate};
 use crate::endpoint::room_access::RoomAccess;
 use crate::endpoint::server_state::ServerState;
-use crate::http::error_response::ErrorResponse;
 use crate::server::ServerBuildError;
 
 /// A built endpoint.
@@ -253,9 +253,9 @@ impl EndpointRuntime {
         self: &Arc<Self>,
         params: PathParams,
         owner: &Owner,
-    ) -> Result<Arc<Room>, ErrorResponse> {
+    ) -> Result<Arc<Room>, ConversationError> {
         let name = self.template.conversation_name(&params);
-        let name = name.map_err(ErrorResponse::bad_request)?;
+        let name = name.map_err(|message| ConversationError::Invalid { message })?;
         if let Some((endpoint, params)) = self.owning_endpoint(&name) {
             return endpoint.open_room(params, owner);
         }
@@ -263,8 +263,8 @@ impl EndpointRuntime {
             true => name.clone(),
             false if Owner::is_operator_id(&name) => owner.stored_name(&name),
             false => {
-                let message = "the id of a conversation does not begin with `@`";
-                return Err(ErrorResponse::bad_request(message));
+                let message = "the id of a conversation does not begin with `@`".to_owned();
+                return Err(ConversationError::Invalid { message });
             }
         };
         let mut rooms = self.rooms();
@@ -273,7 +273,8 @@ impl EndpointRuntime {
         }
         rooms.evict_idle(self.server.limits.max_rooms);
         if rooms.by_id.len() >= self.server.limits.max_rooms {
-            return Err(ErrorResponse::too_many_requests("too many conversations are under way"));
+            let message = "too many conversations are under way";
+            return Err(ConversationError::Full { message });
         }
         let room = Room::new(Arc::clone(self), id.clone(), name, params);
         let room = Arc::new(room);
@@ -339,7 +340,7 @@ impl EndpointRuntime {
     }
 
     /// Returns an error if a new message could not be stored where `is_stored`, so that none is accepted.
-    pub(crate) async fn check_writable(&self, is_stored: bool) -> Result<(), ErrorResponse> {
+    pub(crate) async fn check_writable(&self, is_stored: bool) -> Result<(), ConversationError> {
         match is_stored {
             true => Ok(self.store.check_writable().await?),
             false => Ok(()),

@@ -18,11 +18,11 @@ use crate::auth::failed_logins::FailedLogins;
 use crate::auth::session_cookie::CookieSessions;
 use crate::connections::PersonalConnections;
 use crate::conversation::access_audit::AccessAudit;
+use crate::conversation::error::ConversationError;
 use crate::conversation::shares::Shares;
 use crate::conversation::titles::ConversationTitles;
 use crate::endpoint::EndpointRuntime;
 use crate::http::branding::ConsoleBranding;
-use crate::http::error_response::ErrorResponse;
 use crate::http::limits::ServerLimits;
 use crate::http::metrics::Metrics;
 use crate::http::mount::Part;
@@ -122,17 +122,18 @@ impl ServerState {
     }
 
     /// Returns an error if no further turn can run now.
-    pub(crate) fn check_capacity(&self) -> Result<(), ErrorResponse> {
+    pub(crate) fn check_capacity(&self) -> Result<(), ConversationError> {
         match self.turn_queue.is_busy() {
             true => Err(Self::over_capacity()),
             false => Ok(()),
         }
     }
 
-    /// 503: the node runs as many turns as it can, and as many wait for that as may.
-    pub(crate) fn over_capacity() -> ErrorResponse {
+    /// The turn queue of the node is full.
+    pub(crate) fn over_capacity() -> ConversationError {
         let message = "the server runs as many turns as it can: try again when some are over";
-        ErrorResponse::overloaded(message, Duration::from_secs(1))
+        let (message, retry_after) = (message.to_owned(), Duration::from_secs(1));
+        ConversationError::Overloaded { message, retry_after }
     }
 
     /// The holder's name in leases that are not those of workers: a turn that a handler begins outside of one, and a deletion.
@@ -181,18 +182,20 @@ pub(crate) struct ModelCatalog {
 
 impl ModelCatalog {
     /// Returns the model of a name, or an error that lists the names.
-    pub(crate) fn find(&self, name: &str) -> Result<Arc<dyn Model>, ErrorResponse> {
+    pub(crate) fn find(&self, name: &str) -> Result<Arc<dyn Model>, ConversationError> {
         if !self.names.iter().any(|known| known == name) {
             let all = self.names.join(", ");
-            return Err(ErrorResponse::bad_request(format!(
-                "there is no model `{name}` to choose; there are: {all}"
-            )));
+            let message = format!("there is no model `{name}` to choose; there are: {all}");
+            return Err(ConversationError::Invalid { message });
         }
         let found = self.resolve.as_ref().map(|resolve| resolve(name));
         match found {
             Some(Ok(model)) => Ok(model),
-            Some(Err(why)) => Err(ErrorResponse::bad_request(why)),
-            None => Err(ErrorResponse::bad_request("the model cannot be chosen here")),
+            Some(Err(message)) => Err(ConversationError::Invalid { message }),
+            None => {
+                let message = "the model cannot be chosen here".to_owned();
+                Err(ConversationError::Invalid { message })
+            }
         }
     }
 }

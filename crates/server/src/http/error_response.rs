@@ -1,4 +1,4 @@
-//! Error responses: `{"error": {"kind", "message"}}`. The only file with status codes of our own.
+//! Error responses: `{"error": {"kind", "message"}}`. The only file that decides which error has which status.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -11,10 +11,10 @@ use serde_json::json;
 use toolwright_auth::AccessDenied;
 use toolwright_chat::{ChatError, StoreError};
 use toolwright_core::SharedStateError;
-use toolwright_schema::redact;
+use toolwright_mcp::CallRejection;
 
 use crate::auth::session_cookie::SessionError;
-use crate::conversation::turn_error::{TurnError, error_kind};
+use crate::conversation::error::{ConversationError, ConversationErrorKind};
 
 /// The response to a request that failed.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl ErrorResponse {
     }
 
     pub(crate) fn no_such_conversation() -> Self {
-        Self::not_found("there is no such conversation")
+        ConversationError::NotFound.into()
     }
 
     /// 409: not possible in the current state of the conversation.
@@ -65,29 +65,9 @@ impl ErrorResponse {
         Self::new(StatusCode::CONFLICT, "refused", message)
     }
 
-    /// 409: this request does not learn what became of its message or decision.
-    pub(crate) fn not_taken() -> Self {
-        let message = "the conversation went on without it, or another request has sent it, too: read the conversation, and send it again if it is not there";
-        Self::conflict(message)
-    }
-
     /// 429: a limit of the conversation or the server is reached.
     pub(crate) fn too_many_requests(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
-    }
-
-    /// 429 with `Retry-After`: a quota of the person is used up, for a while (`rate_limit`) or for the day (`quota`).
-    pub(crate) fn over_quota(
-        limit: &'static str,
-        message: impl Into<String>,
-        retry_after: Duration,
-    ) -> Self {
-        let kind = if limit.ends_with("_per_day") { "quota" } else { "rate_limit" };
-        Self {
-            retry_after: Some(retry_after),
-            limit: Some(limit),
-            ..Self::new(StatusCode::TOO_MANY_REQUESTS, kind, message)
-        }
     }
 
     /// 500: the response could not be encoded.
@@ -101,14 +81,6 @@ impl ErrorResponse {
     pub(crate) fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
-    }
-
-    /// 503 with `Retry-After`.
-    pub(crate) fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
-        Self {
-            retry_after: Some(retry_after),
-            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
-        }
     }
 
     /// 503: another node, or the next process, answers this request.
@@ -174,24 +146,96 @@ impl From<AccessDenied> for ErrorResponse {
     }
 }
 
+/// The status of each kind of error of a conversation.
+fn status_of(kind: ConversationErrorKind) -> StatusCode {
+    use ConversationErrorKind as Kind;
+    match kind {
+        Kind::Invalid => StatusCode::BAD_REQUEST,
+        Kind::Unauthorized => StatusCode::UNAUTHORIZED,
+        Kind::Forbidden => StatusCode::FORBIDDEN,
+        Kind::NotFound | Kind::NoInput => StatusCode::NOT_FOUND,
+        Kind::Conflict => StatusCode::CONFLICT,
+        Kind::UnknownTool | Kind::Prompt => StatusCode::UNPROCESSABLE_ENTITY,
+        Kind::Busy | Kind::RateLimit | Kind::Quota => StatusCode::TOO_MANY_REQUESTS,
+        Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Kind::Tools | Kind::Ended | Kind::Chat | Kind::Model(_) => StatusCode::BAD_GATEWAY,
+        Kind::UnknownPrice
+        | Kind::Overloaded
+        | Kind::Unavailable
+        | Kind::Store
+        | Kind::Withdrawn => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// The status of a response of the OpenAI API whose turn failed, by the kind of the error.
+pub(crate) fn openai_status(kind: &str) -> StatusCode {
+    match kind {
+        "rate_limit" | "quota" | "busy" => StatusCode::TOO_MANY_REQUESTS,
+        "context_too_long" | "content_filter" | "bad_request" | "tools" => StatusCode::BAD_REQUEST,
+        "timeout" => StatusCode::GATEWAY_TIMEOUT,
+        "overloaded" | "goodbye" | "gone" | "store" => StatusCode::SERVICE_UNAVAILABLE,
+        "internal" | "approval" | "limit" | "failed" | "cancelled" => {
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+        _ => StatusCode::BAD_GATEWAY,
+    }
+}
+
+/// The code of an error as OpenAI names it.
+pub(crate) fn openai_code(kind: &str) -> &str {
+    match kind {
+        "context_too_long" => "context_length_exceeded",
+        // Clients do not retry requests with this code.
+        "quota" => "insufficient_quota",
+        kind => kind,
+    }
+}
+
+/// The error of an MCP client whose call is not counted.
+pub(crate) fn call_rejection(error: ConversationError) -> CallRejection {
+    let error = ErrorResponse::from(error);
+    let retry_after = error.retry_after().map_or(Duration::from_secs(60), Duration::from_secs);
+    CallRejection { message: error.message, retry_after }
+}
+
+impl From<ConversationError> for ErrorResponse {
+    fn from(error: ConversationError) -> Self {
+        match &error {
+            ConversationError::Store(StoreError::Overloaded { .. }) => {}
+            ConversationError::Store(error) => tracing::warn!("the store failed: {error}"),
+            ConversationError::SharedState(error) => {
+                tracing::warn!("the shared state failed: {error}");
+            }
+            _ => {}
+        }
+        let limit = match &error {
+            ConversationError::Quota { limit, .. } => Some(*limit),
+            _ => None,
+        };
+        let kind = error.kind();
+        Self {
+            retry_after: error.retry_after(),
+            limit,
+            ..Self::new(status_of(kind), kind.name(), error.message())
+        }
+    }
+}
+
 impl From<StoreError> for ErrorResponse {
     fn from(error: StoreError) -> Self {
-        let message = redact(&error.to_string()).into_owned();
-        match error.retry_after() {
-            Some(wait) => Self::overloaded(message, wait),
-            None => {
-                tracing::warn!("the store failed: {error}");
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", message)
-            }
-        }
+        ConversationError::from(error).into()
     }
 }
 
 impl From<SharedStateError> for ErrorResponse {
     fn from(error: SharedStateError) -> Self {
-        tracing::warn!("the shared state failed: {error}");
-        let message = redact(&error.to_string()).into_owned();
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", message)
+        ConversationError::from(error).into()
+    }
+}
+
+impl From<ChatError> for ErrorResponse {
+    fn from(error: ChatError) -> Self {
+        ConversationError::from(error).into()
     }
 }
 
@@ -203,31 +247,6 @@ impl From<SessionError> for ErrorResponse {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error.to_string())
             }
         }
-    }
-}
-
-impl From<ChatError> for ErrorResponse {
-    fn from(error: ChatError) -> Self {
-        let status = match &error {
-            ChatError::Rejected { .. } => StatusCode::CONFLICT,
-            ChatError::NotAllowed { .. } => StatusCode::FORBIDDEN,
-            ChatError::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
-            ChatError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
-            ChatError::NoInput => StatusCode::NOT_FOUND,
-            ChatError::NoTurnEnd { .. } => StatusCode::BAD_REQUEST,
-            ChatError::Prompt { .. } | ChatError::UnknownTool { .. } => {
-                StatusCode::UNPROCESSABLE_ENTITY
-            }
-            _ => StatusCode::BAD_GATEWAY,
-        };
-        let message = redact(&error.to_string()).into_owned();
-        Self::new(status, error_kind(&error), message)
-    }
-}
-
-impl From<ErrorResponse> for TurnError {
-    fn from(error: ErrorResponse) -> Self {
-        Self::new(error.kind, error.message)
     }
 }
 
@@ -248,5 +267,70 @@ impl IntoResponse for ErrorResponse {
             headers.insert(header::RETRY_AFTER, wait.into());
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_chat::{ModelError, ModelErrorKind};
+
+    use super::*;
+    use crate::conversation::cluster::node_message::NodeMessage;
+
+    /// An error after it was sent to another node.
+    fn of_other_node(error: &ConversationError) -> ConversationError {
+        let text = NodeMessage::rejected("item".to_owned(), error).to_json();
+        match NodeMessage::from_json(&text) {
+            Some(NodeMessage::Rejected { error: kind, message, .. }) => {
+                ConversationError::OtherNode { kind, message }
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_error_has_the_same_status_kind_and_message_at_every_node() {
+        let retry_after = Duration::from_secs(5);
+        let message = "sk-live-0123456789abcdefghij is full";
+        let quota = |limit| {
+            let message = "used up".to_owned();
+            ConversationError::Quota { limit, message, retry_after }
+        };
+        let store = || StoreError::new(message);
+        let model = ModelError::new(ModelErrorKind::Forbidden, "no");
+        let rows: [(ConversationError, u16, &str); 17] = [
+            (ConversationError::NotFound, 404, "unknown"),
+            (ConversationError::NotQueued, 404, "unknown"),
+            (ConversationError::Invalid { message: "?".to_owned() }, 400, "invalid"),
+            (ConversationError::Forbidden { message: "no" }, 403, "forbidden"),
+            (ConversationError::not_taken(), 409, "refused"),
+            (ConversationError::Full { message: "full" }, 429, "busy"),
+            (quota("messages_per_minute"), 429, "rate_limit"),
+            (quota("tokens_per_day"), 429, "quota"),
+            (ConversationError::UnknownPrice { model: "m".to_owned() }, 503, "quota"),
+            (ConversationError::Undecided { message: "?" }, 503, "unavailable"),
+            (store().into(), 503, "store"),
+            (SharedStateError::new(message).into(), 503, "store"),
+            (ChatError::from(store()).into(), 503, "store"),
+            (ChatError::Busy { reason: "elsewhere".to_owned() }.into(), 429, "busy"),
+            (ChatError::NoInput.into(), 404, "silent"),
+            (ChatError::from(model).into(), 502, "forbidden"),
+            (
+                StoreError::Overloaded { message: message.to_owned(), retry_after }.into(),
+                503,
+                "overloaded",
+            ),
+        ];
+        for (error, status, kind) in rows {
+            let shown = |error: ConversationError| {
+                let response = ErrorResponse::from(error);
+                (response.status.as_u16(), response.kind, response.message)
+            };
+            let remote = shown(of_other_node(&error));
+            let own = shown(error.clone());
+            assert_eq!((own.0, &*own.1), (status, kind), "{error:?}");
+            assert_eq!(own, remote);
+            assert!(!own.2.contains("0123456789"), "{error:?}");
+        }
     }
 }

@@ -18,6 +18,7 @@ use super::turn_stream::ProtocolStream;
 use super::{Messages, ai_sdk, sse};
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::access::{OpenConversation, Operation};
+use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
@@ -71,6 +72,12 @@ impl From<ErrorResponse> for RunError {
     }
 }
 
+impl From<ConversationError> for RunError {
+    fn from(error: ConversationError) -> Self {
+        Self::Http(error.into())
+    }
+}
+
 impl From<StoreError> for RunError {
     fn from(error: StoreError) -> Self {
         Self::Http(error.into())
@@ -98,7 +105,8 @@ async fn start_run(
         return Ok(replay_thread(endpoint, context, &conversation, input).await?);
     };
     conversation.check_again(&context, Operation::Participate).await?;
-    let encoder = new_encoder(input)?.with_client_results(client_result_calls(&command_kind));
+    let encoder =
+        new_encoder(input)?.with_client_results(client_result_calls(&command_kind, &pending));
     let peer = ai_sdk::random_peer_id()?;
     let mut command = RoomCommand::new(command_kind, caller, Some(Arc::clone(&peer)));
     let is_decision = matches!(command.kind, CommandKind::Decisions(_));
@@ -106,8 +114,8 @@ async fn start_run(
     let admitted = room.admit(command).await?;
     let after = match started.await {
         Ok(Ok(after)) => after,
-        Ok(Err(why)) => return run_error("refused", redact(&why.message)),
-        Err(_) => return run_error("refused", ErrorResponse::not_taken().message),
+        Ok(Err(why)) => return run_error("refused", redact(&why.to_string())),
+        Err(_) => return run_error("refused", ConversationError::not_taken().to_string()),
     };
     let subscriber = match is_decision {
         // The first request that has sent it may have had another peer.
@@ -183,10 +191,9 @@ fn resume_decisions(
         let id = interrupt_id(approval);
         let mut entries = resume.iter().filter(|entry| entry.interrupt_id == id);
         match (entries.next(), entries.next()) {
-            (Some(entry), None) => match entry.verdict() {
-                Ok(verdict) => Ok(approval.respond(verdict)),
-                Err(why) => run_error("invalid_payload", format!("`{id}`: {why}")),
-            },
+            (Some(entry), None) => entry
+                .response(approval)
+                .or_else(|why| run_error("invalid_payload", format!("`{id}`: {why}"))),
             (Some(_), Some(_)) => run_error("invalid_payload", format!("`{id}` is decided twice")),
             (None, _) => run_error(
                 "uncovered_interrupt",
@@ -198,11 +205,15 @@ fn resume_decisions(
 }
 
 /// The calls whose results the client has sent.
-fn client_result_calls(command_kind: &CommandKind) -> Vec<CallId> {
+fn client_result_calls(command_kind: &CommandKind, pending: &[PendingApproval]) -> Vec<CallId> {
     let CommandKind::Decisions(decided) = command_kind else {
         return Vec::new();
     };
-    let answered = decided.iter().filter(|it| matches!(it.verdict, ApprovalVerdict::Answer { .. }));
+    let answered = decided.iter().filter(|it| {
+        let call = pending.iter().find(|call| call.call.id == it.call);
+        matches!(it.verdict, ApprovalVerdict::Answer { .. })
+            && call.is_some_and(is_client_tool_call)
+    });
     answered.map(|decided| decided.call.clone()).collect()
 }
 

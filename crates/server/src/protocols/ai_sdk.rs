@@ -8,15 +8,18 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::oneshot;
 use toolwright_chat::{ApprovalResponse, PendingApproval};
 use toolwright_core::{CallId, Content, Role};
 
 use super::native::denial_text;
+use super::question::{answer_question, is_question};
 use super::sse;
 use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::access::{OpenConversation, Operation};
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
@@ -58,6 +61,7 @@ struct UiPart {
     media_type: Option<String>,
     tool_call_id: Option<String>,
     state: Option<String>,
+    output: Option<Value>,
     approval: Option<UiApproval>,
 }
 
@@ -76,7 +80,7 @@ pub(crate) struct SubmittedTurn {
     pub(crate) conversation: OpenConversation,
     peer: PeerId,
     is_decision: bool,
-    started: oneshot::Receiver<Result<u64, ErrorResponse>>,
+    started: oneshot::Receiver<Result<u64, ConversationError>>,
     pending_approvals: Vec<PendingApproval>,
     continued_message_id: Option<String>,
     known_calls: Vec<CallId>,
@@ -180,7 +184,7 @@ pub(crate) async fn submit_chat(
 impl SubmittedTurn {
     /// Waits until the turn starts, and streams it from there.
     pub(crate) async fn into_stream(self) -> Result<ProtocolStream<AiSdkEncoder>, ErrorResponse> {
-        let after = self.started.await.map_err(|_| ErrorResponse::not_taken())??;
+        let after = self.started.await.map_err(|_| ConversationError::not_taken())??;
         let room = self.conversation.room;
         let answer = room.event_log().turn().answer_id;
         let subscriber = match self.is_decision {
@@ -239,6 +243,16 @@ fn approval_responses(
 ) -> Result<Vec<ApprovalResponse>, ErrorResponse> {
     let mut responses = Vec::new();
     for part in &message.parts {
+        // The front end answers a question as it gives the output of a tool of its own.
+        let asked = |call: &&PendingApproval| {
+            is_question(call) && part.tool_call_id.as_deref() == Some(call.call.id.as_str())
+        };
+        if part.state.as_deref() == Some("output-available")
+            && let (Some(question), Some(output)) = (pending.iter().find(asked), &part.output)
+        {
+            responses.push(answer_question(question, output));
+            continue;
+        }
         let Some(approval) =
             part.approval.as_ref().filter(|_| part.state.as_deref() == Some("approval-responded"))
         else {
@@ -256,9 +270,13 @@ fn approval_responses(
             pending_approval.token =
                 read.map_err(|_| ErrorResponse::conflict("`signature` is not what it was"))?;
         }
-        responses.push(match approval.approved {
-            true => pending_approval.approve(),
-            false => pending_approval.deny(denial_text(approval.reason.as_deref())),
+        let text = approval.reason.as_deref();
+        responses.push(match (approval.approved, text) {
+            (true, Some(answer)) if is_question(&pending_approval) => {
+                answer_question(&pending_approval, &answer.into())
+            }
+            (true, _) => pending_approval.approve(),
+            (false, _) => pending_approval.deny(denial_text(approval.reason.as_deref())),
         });
     }
     match responses.is_empty() {

@@ -6,10 +6,10 @@ use futures::stream::{self, BoxStream, StreamExt as _};
 use toolwright_chat::Owner;
 
 use crate::auth::request_context::RequestContext;
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::SequencedEvent;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::{Delivery, Subscriber};
-use crate::conversation::turn_error::TurnError;
 use crate::server::Server;
 
 impl Server {
@@ -27,14 +27,13 @@ impl Server {
         &self,
         path: &str,
         message: impl Into<IncomingMessage>,
-    ) -> Result<BoxStream<'static, Arc<SequencedEvent>>, TurnError> {
+    ) -> Result<BoxStream<'static, Arc<SequencedEvent>>, ConversationError> {
         let found = self.endpoints.iter().find_map(|endpoint| {
             let params = endpoint.template.match_path(path)?;
             Some((endpoint, params))
         });
-        let (endpoint, params) = found.ok_or_else(|| {
-            TurnError::new("unknown", format!("no endpoint has conversations at `{path}`"))
-        })?;
+        let (endpoint, params) =
+            found.ok_or_else(|| ConversationError::NoEndpoint { path: path.to_owned() })?;
         let room = endpoint.open_room(params, &Owner::Operator)?;
         let mut command = RoomCommand::new(
             CommandKind::Message(message.into()),

@@ -17,6 +17,7 @@ use self::journal_file::write_journal;
 use super::sse;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::access::{OpenConversation, Operation};
+use crate::conversation::error::ConversationError;
 use crate::conversation::event::PeerId;
 use crate::conversation::presence::Presence;
 use crate::conversation::room::{Admitted, Room};
@@ -252,7 +253,7 @@ impl DecisionRequest {
         room.admit(command).await?;
         match started.await {
             Ok(started) => Ok(started?),
-            Err(_) => Err(ErrorResponse::not_taken()),
+            Err(_) => Err(ConversationError::not_taken().into()),
         }
     }
 

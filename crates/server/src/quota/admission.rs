@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use toolwright_chat::Model;
 
+use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::endpoint::server_state::ServerState;
-use crate::http::error_response::ErrorResponse;
 use crate::quota::account::QuotaAccount;
 use crate::quota::counters::{CountedMessage, Quotas};
 use crate::quota::settings::QuotaLimits;
@@ -56,7 +56,7 @@ impl AdmittedMessage {
 }
 
 impl Room {
-    /// Admits a message of this person, `None` if they have no quota: 503 if the node or its store cannot take it, 429 if a quota is
+    /// Admits a message of this person, `None` if they have no quota; an error if the node or its store cannot take it, or a quota is
     /// used up.
     ///
     /// A message that waits for another turn of the conversation needs a slot and a place only when that turn is over; one that a
@@ -66,7 +66,7 @@ impl Room {
         account: Option<&QuotaAccount>,
         model: Option<&Arc<dyn Model>>,
         is_waiting: bool,
-    ) -> Result<AdmittedMessage, ErrorResponse> {
+    ) -> Result<AdmittedMessage, ConversationError> {
         let server = &self.endpoint.server;
         let lent = TurnPermit::of_running_turn();
         let is_lent = lent.strong_count() > 0;
@@ -107,8 +107,8 @@ impl Room {
 
 impl ServerState {
     /// Counts a refusal.
-    pub(crate) fn record_over_quota(&self, error: &ErrorResponse) {
-        if let Some(limit) = error.limit {
+    pub(crate) fn record_over_quota(&self, error: &ConversationError) {
+        if let ConversationError::Quota { limit, .. } = error {
             self.metrics.record_over_quota(limit);
         }
     }
@@ -126,7 +126,7 @@ impl Quotas {
         &self,
         account: &QuotaAccount,
         conversation: &str,
-    ) -> Result<Option<TurnSlot>, ErrorResponse> {
+    ) -> Result<Option<TurnSlot>, ConversationError> {
         let QuotaLimits { concurrent_turns: Some(max), .. } = self.limits_of(account) else {
             return Ok(None);
         };
@@ -139,10 +139,11 @@ impl Quotas {
     }
 }
 
-/// 429: the person runs as many turns as they may.
-pub(crate) fn too_many_turns(max: u64) -> ErrorResponse {
+/// The person runs as many turns as they may.
+pub(crate) fn too_many_turns(max: u64) -> ConversationError {
     let turns = if max == 1 { "turn" } else { "turns" };
     let message =
         format!("the quota of {max} {turns} at once is used up: try again when one is over");
-    ErrorResponse::over_quota("concurrent_turns", message, SLOT_RETRY_AFTER)
+    let limit = "concurrent_turns";
+    ConversationError::Quota { limit, message, retry_after: SLOT_RETRY_AFTER }
 }

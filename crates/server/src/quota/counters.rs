@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use toolwright_chat::Usage;
 use toolwright_core::__internal::{LocalWindows, SharedStateAway, SharedStateBreaker};
 use toolwright_core::{BoxFuture, Count, SharedState, SharedStateError, subject_key};
 use toolwright_mcp::{CallAttempt, CallRejection};
 
-use crate::http::error_response::ErrorResponse;
+use crate::conversation::error::ConversationError;
+use crate::http::error_response::call_rejection;
 use crate::quota::account::QuotaAccount;
 use crate::quota::settings::{QuotaLimits, QuotaSettings};
 use crate::quota::turn_slots::TurnSlots;
@@ -106,21 +106,18 @@ impl Quotas {
             Box::pin(async move {
                 let account = QuotaAccount::of_principal(&attempt.principal);
                 let counted = quotas.count_call(&account, attempt.round.as_deref()).await;
-                counted.map_err(|error| CallRejection {
-                    retry_after: error.retry_after().map_or(MINUTE, Duration::from_secs),
-                    message: error.message,
-                })
+                counted.map_err(call_rejection)
             })
         }
     }
 
-    /// Counts a message or a call of a tool; 429 if the person may send none in this minute.
+    /// Counts a message or a call of a tool; an error if the person may send none in this minute.
     ///
     /// While the shared state cannot be reached, each node counts its own messages.
     pub(crate) async fn count_message(
         &self,
         account: &QuotaAccount,
-    ) -> Result<Option<CountedMessage>, ErrorResponse> {
+    ) -> Result<Option<CountedMessage>, ConversationError> {
         let Some(max) = self.limits_of(account).messages_per_minute else {
             return Ok(None);
         };
@@ -138,7 +135,11 @@ impl Quotas {
                     "the quota of {max} messages per minute is used up: try again in {}",
                     wait_text(count.resets_in)
                 );
-                Err(ErrorResponse::over_quota("messages_per_minute", message, count.resets_in))
+                Err(ConversationError::Quota {
+                    limit: "messages_per_minute",
+                    message,
+                    retry_after: count.resets_in,
+                })
             }
         }
     }
@@ -161,7 +162,7 @@ impl Quotas {
         &self,
         account: &QuotaAccount,
         round: Option<&str>,
-    ) -> Result<(), ErrorResponse> {
+    ) -> Result<(), ConversationError> {
         if !self.limits_calls() {
             return Ok(());
         }
@@ -177,9 +178,12 @@ impl Quotas {
         self.count_message(account).await.map(drop)
     }
 
-    /// Checks what a person has used today; 429 if that is all they may use, 503 if it cannot be read: nothing is spent that might
+    /// Checks what a person has used today; an error if that is all they may use, or it cannot be read: nothing is spent that might
     /// be over the limit.
-    pub(crate) async fn check_usage(&self, account: &QuotaAccount) -> Result<(), ErrorResponse> {
+    pub(crate) async fn check_usage(
+        &self,
+        account: &QuotaAccount,
+    ) -> Result<(), ConversationError> {
         let limits = self.limits_of(account);
         let max_cost = limits.cost_per_day.map(to_micros);
         let (tokens, cost) = futures::join!(
@@ -189,7 +193,7 @@ impl Quotas {
         let used_up = |name, what: String, count: Count| {
             let wait = wait_text(count.resets_in);
             let message = format!("the quota of {what} per day is used up: it resets in {wait}");
-            Err(ErrorResponse::over_quota(name, message, count.resets_in))
+            Err(ConversationError::Quota { limit: name, message, retry_after: count.resets_in })
         };
         if let (Some(count), Some(max)) = (tokens?, limits.tokens_per_day) {
             return used_up("tokens_per_day", format!("{max} tokens"), count);
@@ -200,13 +204,13 @@ impl Quotas {
         Ok(())
     }
 
-    /// Returns the counter of a limit if it is reached; 503 if it cannot be read.
+    /// Returns the counter of a limit if it is reached; an error if it cannot be read.
     async fn check_counter(
         &self,
         account: &QuotaAccount,
         name: &'static str,
         max: Option<u64>,
-    ) -> Result<Option<Count>, ErrorResponse> {
+    ) -> Result<Option<Count>, ConversationError> {
         let Some(max) = max else {
             return Ok(None);
         };
@@ -214,7 +218,7 @@ impl Quotas {
             Ok(count) => Ok((count.total >= max).then_some(count)),
             Err(away) => {
                 let message = format!("`{name}` cannot be checked at this time: try again");
-                Err(ErrorResponse::overloaded(message, away.retry_in))
+                Err(ConversationError::Overloaded { message, retry_after: away.retry_in })
             }
         }
     }
@@ -230,14 +234,11 @@ impl Quotas {
         account: &QuotaAccount,
         model: &str,
         knows_price: impl FnOnce() -> bool,
-    ) -> Result<(), ErrorResponse> {
+    ) -> Result<(), ConversationError> {
         if !self.limits_cost(account) || knows_price() {
             return Ok(());
         }
-        let message = format!(
-            "`cost_per_day` is limited, and the price of `{model}` is not known: the operator sets it in [prices]"
-        );
-        Err(ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "quota", message))
+        Err(ConversationError::UnknownPrice { model: model.to_owned() })
     }
 
     /// Adds what a step of a model has used.
@@ -366,7 +367,7 @@ mod tests {
         }
         tokio::time::advance(Duration::from_secs(20)).await;
         for node in &nodes {
-            let refused = node.count_message(&account("ada")).await.err().map(|it| it.message);
+            let refused = node.count_message(&account("ada")).await.err().map(|it| it.to_string());
             let wanted = "the quota of 4 messages per minute is used up: try again in 40 s";
             assert_eq!(refused.as_deref(), Some(wanted));
             assert!(node.count_message(&account("bob")).await.is_ok());
@@ -382,11 +383,11 @@ mod tests {
         nodes[0].record_usage(&ada, Usage::new(60, 39), Some(0.1)).await;
         assert!(nodes[1].check_usage(&ada).await.is_ok());
         nodes[1].record_usage(&ada, Usage::new(1, 0), None).await;
-        let refused = nodes[0].check_usage(&ada).await.err().map(|it| it.message);
+        let refused = nodes[0].check_usage(&ada).await.err().map(|it| it.to_string());
         let wanted = "the quota of 100 tokens per day is used up: it resets in 24 h 0 min";
         assert_eq!(refused.as_deref(), Some(wanted));
         nodes[0].record_usage(&bob, Usage::new(1, 1), Some(0.5)).await;
-        let refused = nodes[1].check_usage(&bob).await.err().map(|it| it.message);
+        let refused = nodes[1].check_usage(&bob).await.err().map(|it| it.to_string());
         let wanted = "the quota of 0.50 per day is used up: it resets in 24 h 0 min";
         assert_eq!(refused.as_deref(), Some(wanted));
         tokio::time::advance(DAY).await;

@@ -15,13 +15,13 @@ use crate::support::{
 
 /// A store in memory whose `check_writable` returns what a test sets.
 #[derive(Clone, Default)]
-struct CheckedStore {
-    kept: Arc<MemoryStore>,
+pub(crate) struct CheckedStore {
+    pub(crate) kept: Arc<MemoryStore>,
     refuses: Arc<Mutex<Option<Option<Duration>>>>,
 }
 
 impl CheckedStore {
-    fn refuse(&self, retry_after: Option<Duration>) {
+    pub(crate) fn refuse(&self, retry_after: Option<Duration>) {
         *self.refuses.lock().unwrap() = Some(retry_after);
     }
 
@@ -41,7 +41,10 @@ impl Store for CheckedStore {
             match refuses {
                 None => Ok(()),
                 Some(None) => Err(StoreError::new("the disk is full: make room")),
-                Some(Some(wait)) => Err(StoreError::overloaded("it cannot keep up", wait)),
+                Some(Some(retry_after)) => {
+                    let message = "it cannot keep up".to_owned();
+                    Err(StoreError::Overloaded { message, retry_after })
+                }
             }
         })
     }

@@ -8,7 +8,7 @@ use crate::approvals::{Payments, paying_model, payment_tool};
 use crate::rooms::Socket;
 use crate::support::{ManualModel, SseEvents, TestServer, event_types, invoker, no_tools, serve};
 
-fn user(text: &str) -> Value {
+pub(crate) fn user(text: &str) -> Value {
     let parts = json!([{ "type": "text", "text": text }]);
     json!({ "id": "m1", "role": "user", "parts": parts })
 }
@@ -17,14 +17,14 @@ fn body(messages: Value) -> Value {
     json!({ "id": "c", "messages": messages, "trigger": "submit-message" })
 }
 
-async fn send(server: &TestServer, path: &str, messages: Value) -> SseEvents {
+pub(crate) async fn send(server: &TestServer, path: &str, messages: Value) -> SseEvents {
     let request = server.request("POST", path);
     let request = request.header("content-type", "application/json");
     SseEvents::new(server.open(request, &body(messages).to_string()).await)
 }
 
 /// All parts of a stream; checks how it ends.
-async fn parts(mut events: SseEvents) -> Vec<Value> {
+pub(crate) async fn parts(mut events: SseEvents) -> Vec<Value> {
     let mut parts = Vec::new();
     while let Some(data) = events.next_data().await {
         if data == "[DONE]" {

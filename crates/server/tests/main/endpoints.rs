@@ -317,7 +317,7 @@ async fn a_handler_that_fails_or_panics_ends_its_turn_and_nothing_else() {
 }
 
 /// The journal of a conversation: the text of messages, and how turns ended.
-async fn stored_kinds(store: &dyn Store, conversation: &str) -> Vec<String> {
+pub(crate) async fn stored_kinds(store: &dyn Store, conversation: &str) -> Vec<String> {
     let entries = store.load(conversation).await.unwrap();
     let kinds = entries.iter().map(|entry| match &entry.body {
         EntryBody::TurnEnded { end } => {

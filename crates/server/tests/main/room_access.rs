@@ -500,7 +500,8 @@ async fn open_connections_end_when_the_function_does_not_allow_them_any_more() {
     within_timeout(async { while events.next_data().await.is_some() {} }).await;
     within_timeout(async { while socket.next().await.is_some() {} }).await;
     while let Some(frame) = frames.next().await {
-        assert_ne!(event_type(&frame["event"]), "said", "{frame}");
+        // The message before it may be among the frames.
+        assert!(!frame.to_string().contains("Let me in."), "{frame}");
     }
     let shown = server.send_as("ada", "GET", LOBBY, Value::Null).await;
     assert!(!shown.text().contains("Let me in."), "{shown:?}");

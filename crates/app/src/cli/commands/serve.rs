@@ -99,7 +99,7 @@ async fn start(
     program: Program,
     addr: SocketAddr,
 ) -> Result<RunningApp, CliError> {
-    // No elicitor: there is no user at the stdin of a server. Later warnings are in the log.
+    // No elicitor: there is no user at the stdin of a server. The person of a turn is asked. Later warnings are in the log.
     let options = program.attach_options(ProgramLifetime::LongRunning, false)?;
     let Program { info, registry, mut setup, project, .. } = program;
     let (mut hosts, origins) = (command.hosts.clone(), command.origins.clone());

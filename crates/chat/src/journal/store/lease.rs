@@ -102,7 +102,7 @@ impl HeldLease {
     ///
     /// # Errors
     ///
-    /// Those of the future, and [`StoreError::leased_elsewhere`].
+    /// Those of the future, and [`StoreError::LeasedElsewhere`].
     pub async fn run_while_renewing<T, E: From<StoreError>>(
         &self,
         work: impl Future<Output = Result<T, E>>,

@@ -201,7 +201,8 @@ impl Store for MemoryStore {
         // What was appended before has taken its items then.
         let has_new = append.entries.iter().any(|entry| !stored.ids.contains(&entry.id));
         if has_new && !append.taken.iter().copied().all(is_there) {
-            return done(Err(StoreError::item_withdrawn(&lease.conversation)));
+            let conversation = lease.conversation.clone();
+            return done(Err(StoreError::Withdrawn { conversation }));
         }
         for entry in append.entries {
             if stored.ids.insert(entry.id.clone()) {

@@ -3,16 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
+use toolwright_core::schema::__internal::percent_encode;
 
 use crate::journal::entry::Entry;
 
 /// The first character of the stored name of every conversation that belongs to a subject.
 const SUBJECT_PREFIX: char = '@';
-
-/// All but RFC 3986's unreserved characters.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The owner of a stored conversation.
 ///
@@ -80,7 +78,7 @@ impl Owner {
 }
 
 fn subject_prefix(subject: &str) -> String {
-    format!("{SUBJECT_PREFIX}{}/", utf8_percent_encode(subject, ENCODED))
+    format!("{SUBJECT_PREFIX}{}/", percent_encode(subject))
 }
 
 /// The principal that sent a message or an approval, as the journal records it: an interrupted turn resumes with these rights

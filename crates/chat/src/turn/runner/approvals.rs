@@ -24,7 +24,8 @@ impl TurnRunner {
         let items = step.items.iter();
         let mut pending = items.filter_map(|item| self.pending_call_of_item(&item.kind));
         let pending = pending.find(|pending| pending.call.id == *call);
-        pending.or_else(|| self.invoker.pending_call(&self.scope, &self.child_call(call)?))
+        let scope = self.scope.clone().inside_call();
+        pending.or_else(|| self.invoker.pending_call(&scope, &self.child_call(call)?))
     }
 
     /// Returns the approval that an item needs, if it is a call that needs one.

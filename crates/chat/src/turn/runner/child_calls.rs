@@ -54,9 +54,13 @@ impl TurnRunner {
         invoker: &Invoker,
         call: &ToolCall,
         cancel: &CancellationToken,
+        is_repeated: bool,
     ) -> Result<Option<ToolResult>, ChatError> {
         let (sender, mut requests) = mpsc::unbounded_channel();
-        let scope = self.scope_with_events().cancel_on(cancel.clone());
+        let mut scope = self.scope_with_events().cancel_on(cancel.clone()).repeated(is_repeated);
+        if self.journal.state().turn.parent(&call.id).is_some() {
+            scope = scope.inside_call();
+        }
         let scope = scope.child_calls(move |tool, arguments, before_effect| {
             send_request(&sender, tool, arguments, before_effect)
         });
@@ -177,7 +181,8 @@ impl TurnRunner {
         let mut entries = vec![EntryBody::ChildCall { call: call.clone(), metadata }];
         let turn = self.journal.turn_after(Some(parent_id), &entries);
         let runs = turn.child_action(&call.id, self.journal.now()) == ChildAction::Run;
-        let pending = self.invoker.pending_call(&self.scope, call).filter(|_| runs);
+        let scope = self.scope.clone().inside_call();
+        let pending = self.invoker.pending_call(&scope, call).filter(|_| runs);
         let can_ask = self.request.chat.0.approver.is_some() || turn.can_pause_in(parent_id);
         match &pending {
             Some(pending) if can_ask => entries.push(EntryBody::ApprovalRequested {

@@ -14,6 +14,7 @@ use super::approvals::JournalApprover;
 use crate::chat::event::ChatEvent;
 use crate::error::ChatError;
 use crate::journal::entry::{ApprovalVerdict, EntryBody};
+use crate::journal::history::unknown_outcome;
 
 impl TurnRunner {
     /// Runs calls: read-only ones at the same time, the others in order. At the time limit of the turn, those that run are
@@ -75,17 +76,25 @@ impl TurnRunner {
         let verdict = self.journal.state().turn.verdict(&call.id).cloned();
         let runs =
             !matches!(verdict, Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. }));
+        let is_new = self.started().remove(&call.id);
+        // One that was started before this run of the turn.
+        let is_repeated = !is_new && self.journal.state().turn.is_started(&call.id);
         if runs {
-            if !self.started().remove(&call.id) {
+            if !is_new {
                 let id = call.id.clone();
                 self.journal.append([EntryBody::CallStarted { call: id }]).await?;
             }
             self.events.emit(ChatEvent::Running { call: call.id.clone(), tool: call.name.clone() });
         }
         let started = Instant::now();
-        let Some(result) = self.invoke_with_children(invoker, call, cancel).await? else {
+        let ended = self.invoke_with_children(invoker, call, cancel, is_repeated).await?;
+        let Some(mut result) = ended else {
             return Ok(None);
         };
+        if is_repeated && result.outcome == Outcome::UnknownTool {
+            // It has run before, when its tool was there.
+            result = unknown_outcome(call.id.clone(), call.name.clone());
+        }
         let closed = self.close_children(&call.id);
         let finished = closed.iter().chain([&result]).cloned();
         self.journal.append(finished.map(|result| EntryBody::CallFinished { result })).await?;

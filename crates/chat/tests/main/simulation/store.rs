@@ -396,7 +396,8 @@ impl Store for Connection {
                     return Err(StoreError::leased_elsewhere(&lease.conversation));
                 }
                 if !taken.iter().all(is_there) {
-                    return Err(StoreError::item_withdrawn(&lease.conversation));
+                    let conversation = lease.conversation.clone();
+                    return Err(StoreError::Withdrawn { conversation });
                 }
                 stored.append(entries, &taken, turn);
                 Ok(())

@@ -19,7 +19,8 @@ impl Invoker {
     pub fn pending_call(&self, scope: &CallScope, call: &ToolCall) -> Option<PendingCall> {
         let snapshot = self.snapshot().ok()?;
         let tool = snapshot.find(call.name.as_str())?;
-        if !tool.needs_approval() || !tool.is_visible_to(&scope.caller) {
+        let is_hidden = tool.policy().internal && !scope.is_child;
+        if !tool.needs_approval() || is_hidden || !tool.is_visible_to(&scope.caller) {
             return None;
         }
         let run = RunState::default();

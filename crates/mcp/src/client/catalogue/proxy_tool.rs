@@ -1,6 +1,7 @@
 //! The definition of a server in, a tool or prompt out that calls the server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolwright_core::{
     ApprovalPolicy, Args, BoxFuture, BundleItem, DefineError, HandlerContext, Hints, Prompt, Role,
@@ -13,6 +14,9 @@ use crate::client::setup::remote_server::Trust;
 use crate::client::setup::validated_server::ValidatedServer;
 use crate::import::{RemoteDefinition, trusted_hints};
 
+/// The timeout of a call whose responses have timeouts of their own.
+const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
+
 impl RemoteDefinition {
     /// Makes the tool or prompt for the registry, with its name there.
     pub(crate) fn into_bundle_item(
@@ -21,12 +25,24 @@ impl RemoteDefinition {
         link: &Arc<SharedConnection>,
         name: &str,
     ) -> Result<BundleItem, DefineError> {
-        let call = RemoteCall { is_prompt: self.is_prompt, name: self.name, output: self.output };
+        let hints = trusted_hints(self.hints, config.trust != Trust::Nothing);
+        let states = config.call_states.clone().filter(|_| !self.is_prompt);
+        let is_replayable = states.is_some();
+        let call = RemoteCall {
+            is_prompt: self.is_prompt,
+            name: self.name,
+            output: self.output,
+            timeout: config.timeout,
+            may_repeat: hints.read_only == Some(true) || hints.idempotent == Some(true),
+            questions: states.map(|states| (config.question_tool_name(), states)),
+        };
         let mut builder = Tool::builder(name, self.description)
             .imported(true)
             .schema(self.input)?
             .bundle(&*config.name)
-            .timeout(config.timeout);
+            // Each response has a timeout; a task may take longer.
+            .timeout(UNLIMITED)
+            .replayable(is_replayable);
         if let Some(title) = self.title {
             builder = builder.title(title);
         }
@@ -38,7 +54,6 @@ impl RemoteDefinition {
         if let Some(output) = &call.output {
             builder = builder.output_schema(output.as_value().clone());
         }
-        let hints = trusted_hints(self.hints, config.trust != Trust::Nothing);
         if let Some(value) = hints.read_only {
             builder = builder.read_only(value);
         }

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright_core::{Backoff, Registry};
 
 use crate::client::catalogue::listing::{Listing, list_all};
+use crate::client::catalogue::remote_call::question::question_tool;
 use crate::client::catalogue::{Catalogue, ParsedListing};
 use crate::client::connection::process::ProcessDiagnostics;
 use crate::client::connection::shared_connection::{ConnectionState, SharedConnection};
@@ -65,6 +66,7 @@ impl Attachment {
 
     /// Connects, lists the tools and prompts, and adds them to the registry.
     pub(crate) async fn connect(&self) -> Result<Connection, AttachError> {
+        self.register_question_tool()?;
         let mut timeout = self.config.limits.connect_timeout;
         if let TransportConfig::Http { wire, .. } = &self.config.target
             && wire.token_source.as_ref().is_some_and(|tokens| tokens.is_interactive())
@@ -95,6 +97,21 @@ impl Attachment {
         let remote = Arc::clone(&connection.remote);
         self.link.set(ConnectionState::Connected(remote));
         Ok(connection)
+    }
+
+    /// Adds the tool that asks the person of a turn, before the tools of the server, which must not take its name.
+    fn register_question_tool(&self) -> Result<(), AttachError> {
+        let name = self.config.question_tool_name();
+        if self.config.call_states.is_none() || self.registry.get(name.as_str()).is_some() {
+            return Ok(());
+        }
+        let invalid = |error: &(dyn std::error::Error + 'static)| AttachError::InvalidOptions {
+            server: self.config.name.to_string(),
+            message: error_chain(error),
+        };
+        let tool = question_tool(&self.config, name.as_str()).map_err(|error| invalid(&error))?;
+        self.registry.add(tool).map_err(|error| invalid(&error))?;
+        Ok(())
     }
 
     /// Compares a listing with the pins, by default the last one, and updates the registry.
@@ -159,6 +176,9 @@ impl Attachment {
     /// Removes everything from the registry, for good.
     pub(crate) fn close(&self) {
         self.catalogue().close(&self.registry);
+        if self.config.call_states.is_some() {
+            self.registry.remove(self.config.question_tool_name().as_str());
+        }
         self.link.set(ConnectionState::Detached);
     }
 }

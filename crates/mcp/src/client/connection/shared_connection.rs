@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::client::catalogue::remote_call::ongoing::ParkedCalls;
 use crate::client::connection::RemotePeer;
 
 pub(crate) struct SharedConnection {
@@ -13,6 +14,8 @@ pub(crate) struct SharedConnection {
     state: watch::Sender<ConnectionState>,
     /// Of the last response, in microseconds; `u64::MAX` before the first.
     latency: AtomicU64,
+    /// The calls that wait for the next run of their turns.
+    pub(crate) parked: ParkedCalls,
 }
 
 #[derive(Clone)]
@@ -31,10 +34,14 @@ impl SharedConnection {
                 "it was never connected".into(),
             )),
             latency: AtomicU64::new(u64::MAX),
+            parked: ParkedCalls::default(),
         })
     }
 
     pub(crate) fn set(&self, state: ConnectionState) {
+        if matches!(state, ConnectionState::Detached) {
+            self.parked.clear();
+        }
         self.state.send_replace(state);
     }
 

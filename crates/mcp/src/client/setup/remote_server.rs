@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use toolwright_core::{Registry, Secret};
+use toolwright_core::{Registry, Secret, SharedState};
 
 use crate::client::attached_server::AttachedServer;
 use crate::client::catalogue::RemoteItem;
@@ -72,6 +72,7 @@ pub struct RemoteServer {
     pub(crate) pins: Arc<dyn PinStore>,
     pub(crate) issuer_pins: Option<Arc<dyn PinStore>>,
     pub(crate) elicit: Option<Arc<dyn ElicitHandler>>,
+    pub(crate) call_states: Option<Arc<dyn SharedState>>,
     pub(crate) on_hidden: Option<Arc<HiddenCallback>>,
 }
 
@@ -143,6 +144,7 @@ impl RemoteServer {
             pins: Arc::new(MemoryPins::new()),
             issuer_pins: None,
             elicit: None,
+            call_states: None,
             on_hidden: None,
         }
     }
@@ -330,7 +332,9 @@ impl RemoteServer {
         self
     }
 
-    /// Sets the timeout of a call, elicitations included; two minutes by default.
+    /// Sets the time that the server may take for a response, elicitations included; two minutes by default.
+    ///
+    /// The time of a task, and that in which the person of a turn is asked, does not count.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -371,6 +375,18 @@ impl RemoteServer {
     /// Sets the handler of its elicitations; without one, they are declined.
     pub fn elicit(mut self, elicit: Arc<dyn ElicitHandler>) -> Self {
         self.elicit = Some(elicit);
+        self
+    }
+
+    /// Has calls in the turns of a [chat](https://docs.rs/toolwright-chat) go on after an interruption, and asks the person of a
+    /// turn what the server wants to know.
+    ///
+    /// What the server elicits, or wants a model to write, becomes a call of the tool `PREFIX_ask_user`, which needs approval: the
+    /// turn pauses until the person answers, and the call goes on with the answer. A call that the server has made a task of
+    /// goes on after a restart. `state` has what that needs; it is the state of the store of the chat. A handler of
+    /// [elicitations](Self::elicit) comes first.
+    pub fn resume_calls(mut self, state: Arc<dyn SharedState>) -> Self {
+        self.call_states = Some(state);
         self
     }
 

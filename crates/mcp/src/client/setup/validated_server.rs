@@ -12,6 +12,7 @@ use toolwright_core::wire::wire_names;
 use toolwright_core::{Secret, ToolName};
 use url::Url;
 
+use crate::client::catalogue::remote_call::call_state::CallStates;
 use crate::client::connection::http::HttpTransport;
 use crate::client::elicit::ElicitHandler;
 use crate::client::error::AttachError;
@@ -54,6 +55,8 @@ pub(crate) struct ValidatedServer {
     pub(crate) person: Option<Arc<str>>,
     /// The tool that a call makes if the login has ended.
     pub(crate) login_tool: Option<ToolName>,
+    /// Where calls are stored that go on after an interruption.
+    pub(crate) call_states: Option<CallStates>,
 }
 
 pub(crate) enum TransportConfig {
@@ -74,6 +77,11 @@ impl ValidatedServer {
             TransportConfig::Http { url, .. } => Some(redact(url).into_owned()),
             TransportConfig::Process(_) => None,
         }
+    }
+
+    /// The name of the tool that asks the person of a turn.
+    pub(crate) fn question_tool_name(&self) -> ToolName {
+        format!("{}_ask_user", self.prefix).into()
     }
 
     pub(crate) fn new(server: RemoteServer) -> Result<Self, AttachError> {
@@ -143,6 +151,7 @@ impl ValidatedServer {
             on_hidden: server.on_hidden,
             person: server.person.flatten().map(Into::into),
             login_tool: server.login_tool.map(ToolName::from),
+            call_states: server.call_states.map(CallStates),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! A resource: an address, and the tool that returns its content.
 
 use toolwright_core::Tool;
+use toolwright_schema::__internal::percent_decode;
 
 use crate::server::McpBuildError;
 
@@ -100,22 +101,6 @@ impl ServedResource {
 fn template_variables(uri: &str) -> Option<Vec<&str>> {
     let parts = uri.split('{').skip(1);
     parts.map(|part| part.split_once('}').map(|(name, _)| name)).collect()
-}
-
-/// Decodes `%20` and the like; `None` if the result is not UTF-8.
-fn percent_decode(value: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            let digits = std::str::from_utf8(&digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Calls of a server's tools: progress, questions, cancellation, and what goes over the wire.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use toolwright_core::{CallEvent, CallScope, CancellationToken, Outcome, Registry};
+use toolwright_core::{
+    ApprovalRequest, CallEvent, CallScope, Caller, CancellationToken, Content, Invoker,
+    MemorySharedState, Outcome, Registry, ToolCall,
+};
 use toolwright_mcp::{
     ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse, RemoteServer, Trust,
 };
@@ -143,4 +146,46 @@ async fn headers_and_authorization_go_with_every_request() {
         );
         assert_eq!(asked.headers["mcp-protocol-version"], "2026-07-28");
     }
+}
+
+#[tokio::test]
+async fn a_question_goes_to_the_caller_and_to_nobody_if_it_is_not_known_whose_call_it_is_about() {
+    let registry = Registry::new();
+    let state = Arc::new(MemorySharedState::new());
+    let attached = scripted_server("shop", "").resume_calls(state).attach(&registry).await.unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let by_approver = Arc::clone(&asked);
+    let invoker = Invoker::builder(&registry)
+        .approver(move |request: ApprovalRequest<'_>| {
+            let message = request.arguments["message"].as_str().unwrap().to_owned();
+            by_approver.lock().unwrap().push((request.caller.name().map(str::to_owned), message));
+            request.answer(Content::text(r#"{"name": "Ada"}"#))
+        })
+        .build()
+        .unwrap();
+    let scope = |name: &str| CallScope::new().caller(Caller::new(name)).session("c");
+    let ask = |name: &str| {
+        let (invoker, scope) = (invoker.clone(), scope(name));
+        async move { invoker.invoke_in(&scope, &ToolCall::new("shop_ask", "{}")).await }
+    };
+    let answered: Value = serde_json::from_str(&ask("ada").await.text()).unwrap();
+    assert_eq!(answered, json!({"action": "accept", "content": {"name": "Ada"}}));
+    assert_eq!(*asked.lock().unwrap(), [(Some("ada".to_owned()), "Who?".to_owned())]);
+
+    // Over a pipe a server does not say which of two calls it asks for.
+    let cancel = CancellationToken::new();
+    let of_bob = scope("bob").cancel_on(cancel.clone());
+    let hang = ToolCall::new("shop_hang", "{}");
+    let hanging = invoker.invoke_in(&of_bob, &hang);
+    let asking = async {
+        // The server answers in order: once this is answered, the other has arrived.
+        call(&registry, "shop_add", json!({"a": 1, "b": 1})).await;
+        let declined = ask("ada").await;
+        cancel.cancel();
+        declined
+    };
+    let (_, declined) = tokio::join!(hanging, asking);
+    assert_eq!(declined.text(), r#"{"action": "decline"}"#);
+    assert_eq!(asked.lock().unwrap().len(), 1);
+    attached.detach().await;
 }

@@ -12,6 +12,7 @@ MODE = sys.argv[1] if len(sys.argv) > 1 else ""
 lock = threading.Lock()
 heard = []
 answers = {}
+tasks = {}
 extra = []
 greeted = []
 lists = 0
@@ -48,6 +49,8 @@ TOOLS = [
     tool("gossip", "Says again and again that the tools have changed."),
     tool("lists", "Tells how often the tools were listed."),
     tool("refuse", "Is refused by the server."),
+    tool("errand", "Is a task that asks a person for a name.", execution={"taskSupport": "required"}),
+    tool("journey", "Is a task without an end.", execution={"taskSupport": "required"}),
 ]
 
 
@@ -108,6 +111,12 @@ def call(name, arguments, token):
     raise ValueError("no such tool, and the password=hunter2")
 
 
+def task(number, status):
+    """A task as revision 2025-11-25 has them."""
+    return {"taskId": number, "status": status, "createdAt": "2025-11-25T00:00:00Z",
+            "lastUpdatedAt": "2025-11-25T00:00:00Z", "ttl": 60000, "pollInterval": 1}
+
+
 def serve(message):
     global lists
     method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
@@ -130,6 +139,22 @@ def serve(message):
     elif method == "tools/list":
         lists += 1
         send(id=number, result={"tools": TOOLS + extra})
+    elif method == "tools/call" and params["name"] in ("errand", "journey"):
+        if "task" not in params:
+            send(id=number, error={"code": -32601, "message": "this tool can only be a task"})
+            return
+        tasks[params["name"]] = (params.get("_meta") or {}).get("progressToken")
+        send(id=number, result={"task": task(params["name"], "working")})
+    elif method == "tasks/get":
+        token = tasks[params["taskId"]]
+        send(method="notifications/progress", params={"progressToken": token, "progress": 1, "total": 2})
+        status = "input_required" if params["taskId"] == "errand" else "working"
+        send(id=number, result=task(params["taskId"], status))
+    elif method == "tasks/result":
+        send(id=number, result=call("ask", {}, None))
+    elif method == "tasks/cancel":
+        heard.append({"method": method})
+        send(id=number, result=task(params["taskId"], "cancelled"))
     elif method == "tools/call":
         try:
             result = call(params["name"], params.get("arguments") or {}, (params.get("_meta") or {}).get("progressToken"))

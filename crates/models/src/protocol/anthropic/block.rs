@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolwright_chat::{Item, ItemKind, ModelEvent};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::wire::{Delta, text_field};
 use crate::protocol::anthropic::NAME;
-use crate::protocol::json::{JsonObject, object};
+use crate::protocol::json::{JsonObject, arguments_object, object};
 use crate::protocol::{item_with_raw, tool_name};
 
 /// A block that is being streamed.
@@ -143,7 +143,7 @@ impl Block {
         let has_input = matches!(self.kind, BlockKind::ToolUse | BlockKind::ServerToolUse)
             || (self.kind == BlockKind::Other && !arguments.is_empty());
         if has_input {
-            self.fields.insert("input".to_owned(), input_object(&arguments));
+            self.fields.insert("input".to_owned(), arguments_object(&arguments));
         }
         let field = |name| text_field(&self.fields, name).to_owned();
         let kind = match self.kind {
@@ -195,18 +195,6 @@ impl Block {
     fn call_delta(&self, delta: String) -> Option<ModelEvent> {
         let delta = non_empty(delta).filter(|_| self.is_call())?;
         Some(ModelEvent::CallDelta { index: self.call_index, delta })
-    }
-}
-
-/// Parses arguments into the object that the API requires; text that is not one is wrapped.
-pub(super) fn input_object(arguments: &str) -> Value {
-    if arguments.trim().is_empty() {
-        return json!({});
-    }
-    match serde_json::from_str(arguments) {
-        Ok(Value::Object(fields)) => fields.into(),
-        // The vendor recommends this key, so that the model sees what it wrote.
-        _ => json!({"INVALID_JSON": arguments}),
     }
 }
 

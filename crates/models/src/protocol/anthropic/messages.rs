@@ -5,12 +5,11 @@ use toolwright_chat::{Item, ItemKind, Message, ModelRequest, Step};
 use toolwright_core::ToolResult;
 use toolwright_core::wire::ToolPlan;
 
-use super::block::input_object;
 use super::code_execution::{DetachedCalls, is_container};
 use super::{code_execution, content};
 use crate::protocol::anthropic::NAME;
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_chars, valid_tool_name};
-use crate::protocol::json::{JsonObject, object};
+use crate::protocol::json::{JsonObject, arguments_object, object};
 use crate::protocol::raw_fields;
 use crate::protocol::results::{results_of_step, take_result};
 use crate::protocol::search_results::SearchResults;
@@ -126,7 +125,7 @@ impl MessageWriter<'_> {
                     ("type", "tool_use".into()),
                     ("id", call.id.as_str().into()),
                     ("name", call.name.as_str().into()),
-                    ("input", input_object(call.arguments.as_str())),
+                    ("input", arguments_object(call.arguments.as_str())),
                 ]))
             }
             // Reasoning and hosted calls of another protocol are left out.

@@ -7,6 +7,7 @@ use toolwright_core::wire::{PlannedTool, ToolPlan};
 use super::wire;
 use crate::protocol::call_identifiers::valid_name;
 use crate::protocol::custom_call::gpt_version;
+use crate::protocol::json::arguments_object;
 
 /// The type of an item in which the model searches.
 const CALL_TYPE: &str = "tool_search_call";
@@ -48,11 +49,10 @@ pub(super) fn search_call(raw: Option<Value>, call: &ToolCall, id: &str, plan: &
     let is_search = |raw: &Value| raw.get("type").and_then(Value::as_str) == Some(CALL_TYPE);
     let mut search = raw.filter(is_search).unwrap_or_else(|| {
         let arguments = plan.lower(call.clone()).arguments;
-        let arguments = serde_json::from_str(arguments.as_str());
         json!({
             "type": CALL_TYPE,
             "execution": "client",
-            "arguments": arguments.unwrap_or_else(|_| json!({})),
+            "arguments": arguments_object(arguments.as_str()),
             "status": "completed",
         })
     });

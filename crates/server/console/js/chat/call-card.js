@@ -7,6 +7,7 @@ import { contentView, notesView } from "../ui/content-view.js";
 import { connectionOf } from "../state/connections.js";
 import { approvalForm } from "./approval-form.js";
 import { connectForm } from "./connect-form.js";
+import { isQuestion, questionForm } from "./question-form.js";
 import { duration, valueText } from "../ui/format.js";
 
 /** The label and the icon of each state; a state without an icon is animated. */
@@ -108,7 +109,9 @@ export function callCard(actions, depth) {
     const form = () =>
       connection && actions.mayApprove(request.approvers)
         ? connectForm(connection, decide)
-        : approvalForm(call, request.tool ?? actions.specOf(call.tool), decide, actions.mayApprove);
+        : isQuestion(request) && actions.mayApprove(request.approvers)
+          ? questionForm(request, decide)
+          : approvalForm(call, request.tool ?? actions.specOf(call.tool), decide, actions.mayApprove);
     setChildren(decision, request && form());
   };
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::conversation::error::{ConversationError, ConversationErrorKind};
 use crate::conversation::event_log::{LogState, TurnMarker, WireEvent};
 use crate::conversation::presence::Participant;
 
@@ -33,7 +34,7 @@ pub(crate) enum NodeMessage {
     /// The turn of an inbox item has begun, after this sequence number: for the node that accepted the item.
     Started { item: String, seq: u64 },
     /// An inbox item was rejected: for the node that accepted it.
-    Rejected { item: String, status: u16, error_kind: String, message: String },
+    Rejected { item: String, error: ConversationErrorKind, message: String },
     /// An item was added to the inbox.
     InboxChanged,
     /// Requests a [`State`](Self::State) of the node that holds the lease.
@@ -51,6 +52,11 @@ pub(crate) enum NodeMessage {
 }
 
 impl NodeMessage {
+    /// An inbox item was rejected with an error.
+    pub(crate) fn rejected(item: String, error: &ConversationError) -> Self {
+        Self::Rejected { item, error: error.kind(), message: error.message() }
+    }
+
     pub(crate) fn to_json(&self) -> String {
         // Events always serialize; an empty message is ignored by its receivers.
         serde_json::to_string(self).unwrap_or_default()
@@ -112,7 +118,8 @@ mod tests {
             r#"{"kind":"term_ended","term":2,"newest_seq":7,"is_interrupted":false}"#,
             r#"{"kind":"turn_began","turn":{"running":true,"seq_before":7,"answer_id":3,"entry_before":"e"}}"#,
             r#"{"kind":"started","item":"i","seq":7}"#,
-            r#"{"kind":"rejected","item":"i","status":409,"error_kind":"k","message":"m"}"#,
+            r#"{"kind":"rejected","item":"i","error":"conflict","message":"m"}"#,
+            r#"{"kind":"rejected","item":"i","error":{"model":"rate_limit"},"message":"m"}"#,
             r#"{"kind":"inbox_changed"}"#,
             r#"{"kind":"state_request","request":"r","holder":"n"}"#,
             r#"{"kind":"state","request":"r","state":{"term":2,"newest_seq":7,"turn":{"running":false,"seq_before":0,"answer_id":0,"entry_before":null},"pending":[],"partial":{"text":"","reasoning":""},"events":[]}}"#,

@@ -6,19 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use tokio::sync::{OnceCell, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use toolwright_bus::{Bus, Delivery, Subscription};
 use toolwright_chat::{LeaseStatus, StoreError, TailEnd};
 
 use crate::conversation::cluster::node_message::NodeMessage;
+use crate::conversation::error::ConversationError;
 use crate::conversation::event_log::{EventSource, RemoteAppend};
 use crate::conversation::presence::Participant;
 use crate::conversation::room::Room;
 use crate::endpoint::random_id;
 use crate::endpoint::server_state::ServerState;
-use crate::http::error_response::ErrorResponse;
 
 /// How long to wait for the state of the node that holds the lease.
 const STATE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -209,9 +208,8 @@ impl Room {
                 self.lose_events_if_gap(link, began);
             }
             NodeMessage::Started { item, seq } => self.report_started(&item, Ok(seq)),
-            NodeMessage::Rejected { item, status, error_kind, message } => {
-                let status = StatusCode::from_u16(status).unwrap_or(StatusCode::CONFLICT);
-                let error = ErrorResponse::new(status, error_kind, message);
+            NodeMessage::Rejected { item, error, message } => {
+                let error = ConversationError::OtherNode { kind: error, message };
                 self.report_started(&item, Err(error));
             }
             NodeMessage::InboxChanged => self.on_inbox_changed(),

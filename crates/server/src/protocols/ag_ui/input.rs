@@ -2,11 +2,12 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolwright_chat::ApprovalVerdict;
+use toolwright_chat::{ApprovalResponse, PendingApproval};
 use toolwright_core::{CallId, Content, Role};
 
 use crate::http::error_response::ErrorResponse;
 use crate::protocols::native::denial_text;
+use crate::protocols::question::{answer_question, is_question};
 use toolwright_chat::MessagePart;
 
 /// A request for a run.
@@ -64,6 +65,8 @@ enum ResumeStatus {
 struct ResumePayload {
     approved: bool,
     edited_args: Option<Value>,
+    /// The answer to a question.
+    answer: Option<Value>,
     reason: Option<String>,
 }
 
@@ -159,24 +162,24 @@ fn parse_part(part: &Value) -> Result<Content, ErrorResponse> {
 }
 
 impl ResumeEntry {
-    /// The verdict of the decision.
-    pub(super) fn verdict(&self) -> Result<ApprovalVerdict, String> {
+    /// The response to the call that the decision is about.
+    pub(super) fn response(&self, approval: &PendingApproval) -> Result<ApprovalResponse, String> {
         if matches!(self.status, ResumeStatus::Cancelled) {
-            let reason = denial_text(None);
-            return Ok(ApprovalVerdict::Deny { reason });
+            return Ok(approval.deny(denial_text(None)));
         }
         let payload = self.payload.clone();
         let payload = payload.ok_or("`payload` has to contain `approved`")?;
-        let ResumePayload { approved, edited_args, reason } =
+        let ResumePayload { approved, edited_args, answer, reason } =
             serde_json::from_value(payload).map_err(|error| format!("`payload`: {error}"))?;
-        match (approved, edited_args) {
-            (false, _) => {
-                let reason = denial_text(reason.as_deref());
-                Ok(ApprovalVerdict::Deny { reason })
+        match (approved, edited_args, answer) {
+            (false, ..) => Ok(approval.deny(denial_text(reason.as_deref()))),
+            (true, _, Some(answer)) if is_question(approval) => {
+                Ok(answer_question(approval, &answer))
             }
-            (true, None) => Ok(ApprovalVerdict::Approve),
-            (true, Some(arguments @ Value::Object(_))) => Ok(ApprovalVerdict::Edit { arguments }),
-            (true, Some(_)) => Err("`editedArgs` has to be an object".to_owned()),
+            (true, _, Some(_)) => Err("`answer` is for questions, and this is a call".to_owned()),
+            (true, None, None) => Ok(approval.approve()),
+            (true, Some(arguments @ Value::Object(_)), None) => Ok(approval.edit(arguments)),
+            (true, Some(_), None) => Err("`editedArgs` has to be an object".to_owned()),
         }
     }
 }

@@ -7,6 +7,8 @@ use sha2::{Digest as _, Sha256};
 use toolwright_chat::{Entry, EntryBody, ItemKind, PendingApproval, Step};
 use toolwright_core::Content;
 
+use crate::protocols::question::is_question;
+
 /// The messages of a thread.
 pub(crate) fn thread_messages(entries: &[Entry]) -> Vec<Value> {
     let mut messages = Vec::new();
@@ -103,6 +105,9 @@ fn part_json(item: &Content) -> Value {
 /// An interrupt: a call that waits for a decision.
 pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
     let tool = &approval.tool;
+    if is_question(approval) {
+        return question_json(approval);
+    }
     json!({
         "id": interrupt_id(approval),
         "reason": "tool_call",
@@ -119,6 +124,30 @@ pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
         },
         "expiresAt": rfc3339(approval.token.expires()),
         "metadata": { "toolwright": { "tool": tool.name, "arguments": approval.arguments, "inputSchema": tool.input } },
+    })
+}
+
+/// An interrupt that asks a person for input.
+fn question_json(approval: &PendingApproval) -> Value {
+    let argument = |name: &str| approval.arguments.get(name).cloned();
+    let message = argument("message");
+    let message = message.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let answer = argument("form").unwrap_or_else(|| json!({ "type": "string" }));
+    json!({
+        "id": interrupt_id(approval),
+        "reason": "input_required",
+        "message": format!("{}: {message}", approval.tool.display_name()),
+        "toolCallId": approval.call.id,
+        "responseSchema": {
+            "type": "object",
+            "properties": {
+                "approved": { "type": "boolean", "description": "False declines to answer." },
+                "answer": answer,
+            },
+            "required": ["approved"],
+        },
+        "expiresAt": rfc3339(approval.token.expires()),
+        "metadata": { "toolwright": { "tool": approval.tool.name, "arguments": approval.arguments } },
     })
 }
 

@@ -3,7 +3,8 @@
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use crate::http::error_response::ErrorResponse;
+use crate::conversation::error::ConversationError;
+use crate::http::error_response::{ErrorResponse, openai_code, openai_status};
 
 /// An error response in OpenAI's format.
 #[derive(Debug)]
@@ -48,28 +49,11 @@ impl OpenAiError {
     pub(super) fn from_error_chunk(error: &Value) -> Self {
         let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
         let code = text("code");
-        let status = match code {
-            "rate_limit" | "quota" | "busy" => StatusCode::TOO_MANY_REQUESTS,
-            "context_too_long" | "content_filter" | "bad_request" | "tools" => {
-                StatusCode::BAD_REQUEST
-            }
-            "timeout" => StatusCode::GATEWAY_TIMEOUT,
-            "overloaded" | "goodbye" | "gone" | "store" => StatusCode::SERVICE_UNAVAILABLE,
-            "internal" | "approval" | "limit" | "failed" | "cancelled" => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-            _ => StatusCode::BAD_GATEWAY,
-        };
-        let code = match code {
-            "context_too_long" => "context_length_exceeded",
-            // Clients do not retry requests with this code.
-            "quota" => "insufficient_quota",
-            other => other,
-        };
+        let status = openai_status(code);
         Self {
             status,
             error_type: error_type_of(status),
-            code: Some(code.to_owned()),
+            code: Some(openai_code(code).to_owned()),
             param: None,
             message: text("message").to_owned(),
             retry_after: None,
@@ -90,14 +74,16 @@ impl From<ErrorResponse> for OpenAiError {
         Self {
             status: error.status,
             error_type: error_type_of(error.status),
-            code: Some(match &*error.kind {
-                // As OpenAI names it.
-                "quota" => "insufficient_quota".to_owned(),
-                kind => kind.to_owned(),
-            }),
+            code: Some(openai_code(&error.kind).to_owned()),
             param: None,
             retry_after: error.retry_after(),
             message: error.message,
         }
+    }
+}
+
+impl From<ConversationError> for OpenAiError {
+    fn from(error: ConversationError) -> Self {
+        ErrorResponse::from(error).into()
     }
 }

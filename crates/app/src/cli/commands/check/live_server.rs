@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use toolwright_core::Registry;
-use toolwright_mcp::{MemoryPins, RemoteServer};
+use toolwright_mcp::{AttachLimits, MemoryPins, RemoteServer};
 
 use super::tool_sources::ToolsToCheck;
 use crate::attach_options::{AttachOptions, ProgramLifetime};
@@ -15,9 +16,14 @@ use crate::cli::runtime;
 use crate::cli::terminal::output;
 use crate::remote_servers::RemoteServers;
 
+/// The time to connect and to list everything: a command such as `npx` may download the server first.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
+
 /// Connects to the server at a URL or of a command, and disconnects after it has listed its tools.
 pub(super) fn list_server_tools(server: &str) -> Result<ToolsToCheck, CliError> {
-    let server = parse_server(server.trim())?;
+    let mut limits = AttachLimits::default();
+    limits.connect_timeout = CONNECT_TIMEOUT;
+    let server = parse_server(server.trim())?.limits(limits);
     let runtime = runtime::build_runtime()?;
     let pins = Arc::new(MemoryPins::new());
     let options = AttachOptions { lifetime: ProgramLifetime::OneShot, ..AttachOptions::default() };

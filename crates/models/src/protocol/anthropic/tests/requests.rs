@@ -234,6 +234,12 @@ fn calls_of_one_id_get_their_results_in_order_under_ids_of_their_own() {
 }
 
 #[test]
+fn untidy_arguments_of_the_past_are_sent_as_they_were_read() {
+    let body = body(&asking(vec![step(vec![call("a", "gone", r#"{'x': 1,}"#)])]), MODEL);
+    assert_eq!(body["messages"][0]["content"][0]["input"], json!({"x": 1}));
+}
+
+#[test]
 fn malformed_arguments_of_the_past_are_wrapped() {
     let body = body(&asking(vec![step(vec![call("a", "gone", r#"{"x": "#)])]), MODEL);
     assert_eq!(body["messages"][0]["content"][0]["input"], json!({"INVALID_JSON": "{\"x\": "}));

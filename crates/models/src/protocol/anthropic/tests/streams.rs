@@ -241,13 +241,22 @@ fn empty_arguments_are_as_they_were_sent() {
 
 #[test]
 fn malformed_arguments_pass_through_and_go_back_wrapped() {
-    for bad in [r#"{"city": "Ro"#, "[1]", "not json", r#"{'city': 'Rome'}"#] {
+    for bad in [r#"{"city": "Ro"#, "[1]", "not json"] {
         let events = answer(&blocks(&[&[tool_use("a", "get_weather"), piece(bad)]], "max_tokens"));
         let item = &items(&events)[0];
         assert_eq!(call_fields(item).2, bad);
         assert_eq!(raw(item)["input"], json!({"INVALID_JSON": bad}));
         assert_eq!(finished(&events).0, StopReason::Length);
     }
+}
+
+#[test]
+fn untidy_arguments_pass_through_and_go_back_as_they_were_read() {
+    let untidy = r#"{'city': 'Rome',}"#;
+    let events = answer(&blocks(&[&[tool_use("a", "get_weather"), piece(untidy)]], "tool_use"));
+    let item = &items(&events)[0];
+    assert_eq!(call_fields(item).2, untidy);
+    assert_eq!(raw(item)["input"], json!({"city": "Rome"}));
 }
 
 #[test]

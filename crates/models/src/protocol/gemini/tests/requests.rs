@@ -230,8 +230,8 @@ fn arguments_of_the_past_are_always_an_object() {
     for (arguments, args) in [
         ("", json!({})),
         ("{'city': 'Oslo',}", json!({"city": "Oslo"})),
-        (r#"{"city":"Os"#, json!({"malformed": r#"{"city":"Os"#})),
-        ("[1]", json!({"malformed": "[1]"})),
+        (r#"{"city":"Os"#, json!({"INVALID_JSON": r#"{"city":"Os"#})),
+        ("[1]", json!({"INVALID_JSON": "[1]"})),
     ] {
         let contents = contents(vec![step(vec![call("c1", "weather", arguments)])]);
         assert_eq!(contents[0]["parts"][0]["functionCall"]["args"], args, "{arguments}");

@@ -183,7 +183,7 @@ fn arguments_of_the_past_are_always_an_object() {
     for (arguments, expected) in [
         ("", json!({})),
         ("{'city': 'Oslo',}", json!({"city": "Oslo"})),
-        (r#"{"city":"Os"#, json!({"malformed": r#"{"city":"Os"#})),
+        (r#"{"city":"Os"#, json!({"INVALID_JSON": r#"{"city":"Os"#})),
     ] {
         let messages = messages(vec![step(vec![call("c1", "weather", arguments)])]);
         assert_eq!(messages[0]["tool_calls"][0]["function"]["arguments"], expected);

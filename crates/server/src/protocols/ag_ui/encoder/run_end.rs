@@ -47,8 +47,14 @@ impl AgUiEncoder {
         self.end_step(out);
         let mut event = self.run_finished_event(outcome, Some(usage));
         let mut metadata = json!(end);
-        if let (Some(metadata), Some(cost)) = (metadata.as_object_mut(), cost) {
-            metadata.insert("cost".to_owned(), json!(cost));
+        if let Some(metadata) = metadata.as_object_mut() {
+            if let Some(cost) = cost {
+                metadata.insert("cost".to_owned(), json!(cost));
+            }
+            if usage.estimated {
+                // The entries of `usage` have no place for it.
+                metadata.insert("estimated".to_owned(), true.into());
+            }
         }
         if let Some(event) = event.as_object_mut() {
             event.insert("metadata".to_owned(), json!({ "toolwright": metadata }));
@@ -96,9 +102,6 @@ impl AgUiEncoder {
             ("cacheWriteInputTokens", usage.cache_written),
         ] {
             entry.insert(name.to_owned(), count.into());
-        }
-        if usage.estimated {
-            entry.insert("estimated".to_owned(), true.into());
         }
         json!([entry])
     }
