@@ -19,9 +19,7 @@ fn python() -> String {
 /// The section of the server. Beside much other work, it takes long to start.
 fn settings() -> String {
     let python = python();
-    format!(
-        "[mcp.servers.shop]\ncommand = {python:?}\nargs = [\"shop.py\"]\nconnect_s = 240\n"
-    )
+    format!("[mcp.servers.shop]\ncommand = {python:?}\nargs = [\"shop.py\"]\nconnect_s = 240\n")
 }
 
 /// A project that attaches the server; `None` if FastMCP is not installed.
