@@ -45,7 +45,7 @@ fn a_node_does_not_start_beside_a_node_of_another_protocol() {
     // The record that a node of a later version would have: a build has one number only.
     execute(
         &cluster,
-        r#"INSERT INTO toolwright_shared VALUES ('node', 'later', '{"program":"shop","version":"9.0.0","protocol":99}', 0,
+        r#"INSERT INTO toolwright_shared VALUES ('node', 'later', '{"program":"shop","version":"9.0.0","protocol":99}',
            clock_timestamp() + interval '1 hour')"#,
     );
     cluster.start_node(1);

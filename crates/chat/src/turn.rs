@@ -351,9 +351,10 @@ impl Turn {
         self.tracked_calls().filter(started).map(|it| &it.metadata)
     }
 
-    /// Returns true if a call has started and has no result.
-    pub(crate) fn is_started(&self, call: &CallId) -> bool {
-        self.started_calls().any(|started| started.call == *call)
+    /// Returns true if a call has started, may have had an effect, and has no result.
+    pub(crate) fn may_have_run(&self, call: &CallId) -> bool {
+        let found = self.find(call);
+        found.is_some_and(|it| it.state == CallState::Started && !it.has_no_effect)
     }
 
     /// Returns the calls of the newest step, and those inside them, that have no result.

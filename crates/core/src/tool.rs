@@ -310,6 +310,11 @@ impl Tool {
         self.0.policy.approval.is_needed(&self.0.spec.hints)
     }
 
+    /// Returns true if only other tools call the tool.
+    pub fn is_internal(&self) -> bool {
+        self.0.policy.internal
+    }
+
     /// Returns true if other software defines and runs the tool.
     pub fn is_imported(&self) -> bool {
         self.0.policy.imported

@@ -65,7 +65,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let registry = Registry::new();
-    let attached = attach.attach(&registry).await?;
+    let attached = match attach.clone().attach(&registry).await {
+        // The person knows that the authorization server has moved.
+        Err(_) if pins.accept("suite", ISSUER_PIN).await? => attach.attach(&registry).await?,
+        attached => attached?,
+    };
     let invoker = Invoker::new(&registry)?;
     let listed = attached.status().items;
     let tools = listed.iter().filter(|listed| !listed.is_prompt);
@@ -90,7 +94,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (tool, arguments) in calls {
         let call = ToolCall::new(tool.as_str(), &arguments);
         let mut result = invoker.invoke(&call).await;
-        // The person knows that the authorization server has moved.
         if pins.accept("suite", ISSUER_PIN).await? {
             result = invoker.invoke(&call).await;
         }

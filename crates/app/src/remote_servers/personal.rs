@@ -216,7 +216,8 @@ async fn connected_result(
     }
     match servers.tools_of(name, subject.as_deref()).await {
         Ok(tools) => {
-            let names: Vec<&str> = tools.iter().map(|tool| tool.name().as_str()).collect();
+            let tools = tools.iter().filter(|tool| !tool.is_internal());
+            let names: Vec<&str> = tools.map(|tool| tool.name().as_str()).collect();
             ToolResult::success(format!("connected; its tools are {}", names.join(", ")))
         }
         Err(error) => ToolResult::failure(describe_attach_error(&error)),

@@ -77,8 +77,8 @@ impl TurnRunner {
         let runs =
             !matches!(verdict, Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. }));
         let is_new = self.started().remove(&call.id);
-        // One that was started before this run of the turn.
-        let is_repeated = !is_new && self.journal.state().turn.is_started(&call.id);
+        // One that was started before this run of the turn, unless it has waited before it had an effect.
+        let is_repeated = !is_new && self.journal.state().turn.may_have_run(&call.id);
         if runs {
             if !is_new {
                 let id = call.id.clone();

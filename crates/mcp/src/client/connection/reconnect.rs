@@ -66,7 +66,6 @@ impl Attachment {
 
     /// Connects, lists the tools and prompts, and adds them to the registry.
     pub(crate) async fn connect(&self) -> Result<Connection, AttachError> {
-        self.register_question_tool()?;
         let mut timeout = self.config.limits.connect_timeout;
         if let TransportConfig::Http { wire, .. } = &self.config.target
             && wire.token_source.as_ref().is_some_and(|tokens| tokens.is_interactive())
@@ -93,6 +92,7 @@ impl Attachment {
                 });
             }
         };
+        self.register_question_tool()?;
         self.sync_registry(Some(listing)).await?;
         let remote = Arc::clone(&connection.remote);
         self.link.set(ConnectionState::Connected(remote));
