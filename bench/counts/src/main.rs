@@ -43,6 +43,7 @@ const WORKLOADS: &[Workload] = &[
     ("encode 500 events: native", encoding::native),
     ("encode 500 events: OpenAI", encoding::openai),
     ("1,000 requests: bare axum", requests::floor),
+    ("1,000 requests: add over MCP, McpServer alone", requests::sum_over_mcp_alone),
     ("1,000 requests: add over MCP", requests::sum_over_mcp),
     ("1,000 requests: convert_temperature over MCP", requests::temperature_over_mcp),
     ("1,000 requests: convert_temperature over HTTP", requests::temperature_over_api),

@@ -1,22 +1,25 @@
-//! A thousand calls of a tool over HTTP: requests to the server's router, without a network, until their responses are read.
+//! A thousand calls of a tool over HTTP: requests over one connection to a server, until their responses are read.
+//!
+//! The servers are those of `toolwright serve`, of an MCP server alone and of axum. The client is in their thread: it writes a
+//! request that is ready, and looks only at the ends of the response, so that nearly all instructions are the server's.
 
-use std::hint::black_box;
-use std::net::SocketAddr;
+use std::future::pending;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use assistant_tools::convert_temperature;
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::ConnectInfo;
-use axum::http::{Request, header};
+use axum::body::Bytes;
+use axum::http::header;
 use axum::routing::post;
-use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
 use toolwright::demo::DemoModel;
+use toolwright::mcp::McpServer;
 use toolwright::server::ServerBuilder;
 use toolwright::{Invoker, Registry, tool};
-use toolwright_bench::comparison::single_threaded_runtime;
 use toolwright_bench::sum;
-use tower::ServiceExt as _;
 
 use crate::Work;
 
@@ -53,25 +56,37 @@ pub(crate) fn floor() -> Work {
     let respond =
         move |_asked: Bytes| async move { ([(header::CONTENT_TYPE, "application/json")], answer) };
     let router = Router::new().route("/mcp", post(respond));
-    send(router, "/mcp", mcp_body(&call), call)
+    let runtime = runtime();
+    let listener = bind(&runtime);
+    let addr = listener.local_addr().unwrap();
+    runtime.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    send(runtime, addr, "/mcp", &mcp_body(&call), &call)
+}
+
+pub(crate) fn sum_over_mcp_alone() -> Work {
+    let call = sum_call();
+    let server = McpServer::builder(invoker()).build().unwrap();
+    let runtime = runtime();
+    let bound = runtime.block_on(server.bind((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+    let addr = bound.addr();
+    runtime.spawn(bound.run(pending()));
+    send(runtime, addr, "/mcp", &mcp_body(&call), &call)
 }
 
 pub(crate) fn sum_over_mcp() -> Work {
-    over_mcp(sum_call())
+    let call = sum_call();
+    send_to_server("/mcp", &mcp_body(&call), &call)
 }
 
 pub(crate) fn temperature_over_mcp() -> Work {
-    over_mcp(temperature_call())
+    let call = temperature_call();
+    send_to_server("/mcp", &mcp_body(&call), &call)
 }
 
 pub(crate) fn temperature_over_api() -> Work {
     let call = temperature_call();
     let body = json!({ "arguments": call.arguments });
-    send(server_router(), "/api/tools/convert_temperature", body, call)
-}
-
-fn over_mcp(call: Call) -> Work {
-    send(server_router(), "/mcp", mcp_body(&call), call)
+    send_to_server("/api/tools/convert_temperature", &body, &call)
 }
 
 /// The body of `tools/call`, in the revision without sessions.
@@ -85,39 +100,68 @@ fn mcp_body(call: &Call) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
 }
 
-fn server_router() -> Router {
+fn invoker() -> Invoker {
     let tools = vec![add::tool(), convert_temperature::tool()];
-    let invoker = Invoker::new(Registry::of(tools).unwrap()).unwrap();
-    let runtime = single_threaded_runtime();
-    let _guard = runtime.enter();
-    ServerBuilder::new(invoker, DemoModel::new()).mount_all().build().unwrap().router()
+    Invoker::new(Registry::of(tools).unwrap()).unwrap()
 }
 
-fn send(router: Router, path: &'static str, body: Value, call: Call) -> Work {
-    let runtime = single_threaded_runtime();
-    let body = Bytes::from(body.to_string());
-    let request = move || {
-        let request = Request::builder().method("POST").uri(path);
-        let request = request
-            .header(header::HOST, "localhost")
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::ACCEPT, "application/json, text/event-stream")
-            .header("mcp-protocol-version", "2026-07-28")
-            .header("mcp-method", "tools/call")
-            .header("mcp-name", call.tool)
-            .extension(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4000))));
-        request.body(Body::from(body.clone())).unwrap()
-    };
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn bind(runtime: &Runtime) -> TcpListener {
+    runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap()
+}
+
+/// Sends a request to the server of `toolwright serve`.
+fn send_to_server(path: &str, body: &Value, call: &Call) -> Work {
+    let runtime = runtime();
+    let listener = bind(&runtime);
+    let addr = listener.local_addr().unwrap();
+    let build = || ServerBuilder::new(invoker(), DemoModel::new()).mount_all().build().unwrap();
+    let server = runtime.block_on(async { build() });
+    runtime.spawn(async move { server.serve(listener, pending()).await.unwrap() });
+    send(runtime, addr, path, body, call)
+}
+
+fn send(runtime: Runtime, addr: SocketAddr, path: &str, body: &Value, call: &Call) -> Work {
+    let (tool, body) = (call.tool, body.to_string());
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+         mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {tool}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let stream = runtime.block_on(TcpStream::connect(addr)).unwrap();
+    stream.set_nodelay(true).unwrap();
+    let mut client = Client { stream, request, response: Vec::with_capacity(4096) };
+    runtime.block_on(client.call());
+    let first = String::from_utf8_lossy(&client.response);
+    assert!(first.contains(call.result), "{first}");
     Box::new(move || {
         runtime.block_on(async {
             for _ in 0..REQUESTS {
-                let response = router.clone().oneshot(request()).await.unwrap();
-                let status = response.status();
-                let read = response.into_body().collect().await.unwrap().to_bytes();
-                let text = String::from_utf8_lossy(&read);
-                assert!(status.is_success() && text.contains(call.result), "{status}: {text}");
-                black_box(text.len());
+                client.call().await;
             }
         });
     })
+}
+
+struct Client {
+    stream: TcpStream,
+    request: String,
+    response: Vec<u8>,
+}
+
+impl Client {
+    /// Sends the request, and reads the response.
+    async fn call(&mut self) {
+        self.stream.write_all(self.request.as_bytes()).await.unwrap();
+        self.response.clear();
+        // The last byte of each body here.
+        while !self.response.ends_with(b"}") {
+            let read = self.stream.read_buf(&mut self.response).await.unwrap();
+            assert_ne!(read, 0, "the response ends too early");
+        }
+        assert!(self.response.starts_with(b"HTTP/1.1 200 OK\r\n"));
+    }
 }

@@ -5,9 +5,11 @@ use std::net::SocketAddr;
 
 use axum::http::{Request, StatusCode};
 use axum::response::Response;
+use futures::future::BoxFuture;
 use hyper::body::Incoming;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::connections::{accept_connections, serve_http1};
 use super::responses;
@@ -46,6 +48,21 @@ impl McpServer {
         let listener = TcpListener::bind(addr).await.map_err(io)?;
         let addr = listener.local_addr().map_err(io)?;
         Ok(BoundMcpServer { server: self.clone(), listener, addr })
+    }
+
+    /// Serves a connection until it is closed, or its last request is answered after `closing` is cancelled.
+    ///
+    /// Boxed, so that the code that answers requests is compiled with this crate. That of a bare future is compiled with the
+    /// program that polls it, and optimised as little as that is.
+    fn serve_connection(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        closing: CancellationToken,
+    ) -> BoxFuture<'static, ()> {
+        let server = self.clone();
+        let respond = move |request| server.clone().respond(request);
+        Box::pin(serve_http1(stream, peer, self.0.limits.read_timeout, closing, respond))
     }
 
     /// Responds at `/mcp`, and with the metadata of the protected resource.
@@ -89,11 +106,7 @@ impl BoundMcpServer {
                 () = closing.cancelled() => {}
             }
         };
-        let serve = |stream, peer| {
-            let server = server.clone();
-            let respond = move |request| server.clone().respond(request);
-            serve_http1(stream, peer, limits.read_timeout, closing.clone(), respond)
-        };
+        let serve = |stream, peer| server.serve_connection(stream, peer, closing.clone());
         let open = accept_connections(&listener, limits.max_connections, shutdown, serve).await;
         server.shut_down();
         let _ = timeout(limits.shutdown_grace, open.wait()).await;

@@ -10,6 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::{BoxError, Router};
+use futures::future::BoxFuture;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -119,18 +120,22 @@ impl Server {
         Ok(())
     }
 
+    /// Serves a connection until it is closed.
+    ///
+    /// Boxed, so that the code that answers requests is compiled with this crate. That of a bare future is compiled with the
+    /// program that polls it, and optimised as little as that is.
     fn serve_connection(
         &self,
         router: Router,
         stream: TcpStream,
         peer: SocketAddr,
-    ) -> impl Future<Output = ()> + Send + use<> {
+    ) -> BoxFuture<'static, ()> {
         let state = Arc::clone(&self.state);
         let stream = WriteTimeoutStream::new(stream, state.limits.write_timeout);
         let routes = Arc::new(ConnectionRoutes::new(&state, router));
         let respond = move |request| Arc::clone(&routes).respond(request);
         state.metrics.open_connections.inc();
-        async move {
+        Box::pin(async move {
             let (limits, mut shutdown) = (&state.limits, state.shutdown.clone());
             if shutdown.is_cancelled() {
                 // Its first request is answered, too, and is its last.
@@ -138,7 +143,7 @@ impl Server {
             }
             serve_http1(stream, peer, limits.read_timeout, shutdown, respond).await;
             state.metrics.open_connections.dec();
-        }
+        })
     }
 
     /// Gives running turns [`shutdown_grace`](crate::ServerLimits::shutdown_grace) to end, then ends event streams with a
