@@ -16,7 +16,6 @@
 
 use std::future::Future;
 
-use assistant_tools as _;
 use serde_json::Value;
 use toolwright::{Bridge, BridgeError, Hints, Tool, ToolCall};
 

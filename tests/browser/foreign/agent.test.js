@@ -20,7 +20,7 @@ describe("an agent of another framework", () => {
     await head.click();
     await card.getByRole("group", { name: "Arguments" }).getByText('"Paris"').waitFor();
     await turn(0)
-      .getByText(/2 steps · 1 call · \d+ tokens/)
+      .getByText(/2 steps · 1 call · [\d,]+ tokens/)
       .waitFor();
     await send("And in Tokyo?");
     await waitForTurns(2);

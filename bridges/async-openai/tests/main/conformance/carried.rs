@@ -157,7 +157,7 @@ async fn a_refusal_is_of_the_kind_that_its_status_and_code_say() {
         })
     };
     let code = Some("context_length_exceeded");
-    let kind = |kind, message: &str| (kind, message.to_owned());
+    let kind = |kind, message: &str| (kind, format!("openai-chat: {message}"));
     assert_eq!(refused(400, code, "no").await, kind(ModelErrorKind::ContextTooLong, "no"));
     assert_eq!(refused(401, None, "who").await, kind(ModelErrorKind::Auth, "who"));
     assert_eq!(refused(429, None, "slow").await, kind(ModelErrorKind::RateLimit, "slow"));
