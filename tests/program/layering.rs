@@ -46,11 +46,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-search", &["toolwright-core"]),
     ("toolwright-demo", &["toolwright-chat", "toolwright-core", "toolwright-search"]),
     (
+        "toolwright-conversation",
+        &["toolwright-bus", "toolwright-chat", "toolwright-core", "toolwright-schema"],
+    ),
+    (
         "toolwright-server",
         &[
             "toolwright-auth",
             "toolwright-bus",
             "toolwright-chat",
+            "toolwright-conversation",
             "toolwright-core",
             "toolwright-mcp",
             "toolwright-schema",

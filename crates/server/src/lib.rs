@@ -18,14 +18,11 @@ mod server;
 
 pub use auth::login_sessions::{LoginSession, LoginSessions};
 pub use connections::{ConnectionError, PersonalConnection, PersonalConnections};
-pub use conversation::error::{ConversationError, ConversationErrorKind, error_kind};
-pub use conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
 pub use conversation::room_command::IncomingMessage;
 pub use conversation::session::Session;
 pub use conversation::shares::end_shares;
 pub use conversation::titles::ConversationTitles;
 pub use conversation::turn_error::TurnError;
-pub use conversation::usage::ConversationUsage;
 pub use endpoint::Endpoint;
 pub use endpoint::guardrail::{Guardrail, GuardrailVerdict};
 pub use endpoint::handler::{FromSession, Handler, IntoHandlerResult, Path, PeerCount};
@@ -41,3 +38,7 @@ pub use protocols::native::journal_file::write_journal;
 pub use quota::settings::{QuotaLimits, QuotaSettings};
 pub use quota::usage_report::{LimitUsage, QuotaAmount, QuotaUsage};
 pub use server::{Server, ServerBuildError, ServerBuilder};
+pub use toolwright_conversation::{
+    ConversationError, ConversationErrorKind, ConversationEvent, ConversationUsage, EndpointEvent,
+    PeerId, SequencedEvent, error_kind,
+};

@@ -4,9 +4,10 @@
 
 use serde::Serialize;
 use toolwright_chat::ChatEvent;
+use toolwright_conversation::log::logged_event::{EventBody, TextKind};
+use toolwright_conversation::{ConversationEvent, EndpointEvent};
 use toolwright_core::Content;
 
-use crate::conversation::event::{ConversationEvent, EndpointEvent, EventBody};
 use crate::conversation::room::ConversationSnapshot;
 
 pub(crate) mod ag_ui;
@@ -100,22 +101,6 @@ impl Messages {
         self.frames.clear();
         self.frames.shrink_to(MAX_KEPT_BYTES);
         json
-    }
-}
-
-/// The kind of text that is being streamed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextKind {
-    Text,
-    Reasoning,
-}
-
-impl TextKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Reasoning => "reasoning",
-        }
     }
 }
 

@@ -15,10 +15,10 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::sleep;
 use toolwright_chat::{Owner, StoreError, TailEnd};
+use toolwright_conversation::ConversationError;
 use toolwright_core::__internal::unix_millis_now;
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::conversation::shares::{Share, ShareAccess};
 use crate::endpoint::EndpointRuntime;
@@ -145,7 +145,7 @@ impl EndpointRuntime {
         if !is_same_conversation(&room, &entry).await? {
             return Err(ConversationError::NotFound);
         }
-        room.set_shared();
+        room.peers.set_shared();
         Ok(OpenConversation { room, grant })
     }
 

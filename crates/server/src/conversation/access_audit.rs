@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toolwright_chat::{Owner, random_hex};
+use toolwright_conversation::ConversationError;
 use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::{SharedState, SharedStateError, subject_key, subject_key_prefix};
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::error::ConversationError;
 
 /// Records, by the key of the conversation's owner and the time.
 const SPACE: &str = "access_audit";

@@ -49,7 +49,8 @@ impl Room {
             return Ok(known);
         };
         let principal = principal.with_stored_client_tools(client_tools_of(turn), &self.endpoint);
-        let session = Session::new(self, principal, None, CancellationToken::new());
+        let session =
+            Session::new(self, principal, None, self.log.publisher(), CancellationToken::new());
         session.add_personal_tools().await;
         let request = session.with_session_settings(self.endpoint.chat.resume(&*self.id));
         request.pending_approvals().await

@@ -3,30 +3,20 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use toolwright_conversation::PeerId;
+use toolwright_conversation::participant::Participant;
 use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::IncomingMessage;
 use crate::conversation::session::Session;
 use crate::endpoint::handler::ErasedHandler;
 
-/// A person who is connected to a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Participant {
-    /// The name that others see.
-    pub(crate) name: String,
-    pub(crate) subject: String,
-}
-
-impl Participant {
-    /// `None` for the operator, who has no name.
-    fn of(context: &RequestContext) -> Option<Self> {
-        let (name, subject) = (context.visible_name()?.to_owned(), context.subject()?.to_owned());
-        Some(Self { name, subject })
-    }
+/// The person of a request; `None` for the operator, who has no name.
+fn participant_of(context: &RequestContext) -> Option<Participant> {
+    let (name, subject) = (context.visible_name()?.to_owned(), context.subject()?.to_owned());
+    Some(Participant { name, subject })
 }
 
 /// A connected client; dropping it disconnects.
@@ -40,11 +30,17 @@ impl Presence {
     /// Connects a client.
     pub(crate) fn join(room: &Arc<Room>, context: RequestContext, peer: Option<PeerId>) -> Self {
         let presence = Self {
-            participant: Participant::of(&context),
-            session: Session::new(room, context, peer, CancellationToken::new()),
+            participant: participant_of(&context),
+            session: Session::new(
+                room,
+                context,
+                peer,
+                room.log.publisher(),
+                CancellationToken::new(),
+            ),
             room: Arc::clone(room),
         };
-        room.add_peer(presence.participant.as_ref());
+        room.peers.add(presence.participant.as_ref());
         presence.call_handler(room.endpoint.on_ready.as_ref());
         presence
     }
@@ -63,7 +59,7 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.room.remove_peer(self.participant.as_ref());
+        self.room.peers.remove(self.participant.as_ref());
         self.call_handler(self.room.endpoint.on_disconnect.as_ref());
     }
 }

@@ -1,8 +1,7 @@
 //! A conversation in memory: its event log, its snapshots, and what it accepts into its inbox.
 
-use std::collections::BTreeMap;
 use std::slice;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,22 +10,26 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 use toolwright_chat::{
     Append, Branch, Entry, EntryBody, HeldLease, InboxBody, InboxItem, MessagePart, Model, Owner,
-    PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest, Usage, abandon_turn,
-    branches, is_turn_over, load_path, load_unfinished_turn, newest_path,
+    PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest, abandon_turn, branches,
+    is_turn_over, load_path, load_unfinished_turn, newest_path,
 };
+use toolwright_conversation::follower::Follower;
+use toolwright_conversation::log::{
+    EventLog, EventSource, NO_SEQ, NodeChannel, PartialStep, Publisher, SharedLog,
+};
+use toolwright_conversation::node_message::NodeMessage;
+use toolwright_conversation::peers::Peers;
+use toolwright_conversation::{
+    ConversationError, ConversationUsage, EndpointEvent, PeerId, UsageSum,
+};
+use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::cluster::node_message::NodeMessage;
 use crate::conversation::cluster::room_link::RoomLink;
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, unix_millis_now};
-use crate::conversation::event_log::{EventLog, EventSource, NO_SEQ, PartialStep};
-use crate::conversation::presence::Participant;
 use crate::conversation::room_command::{CommandKind, RoomCommand};
 use crate::conversation::room_worker::RoomWork;
 use crate::conversation::unstored::UnstoredConversation;
-use crate::conversation::usage::ConversationUsage;
 use crate::endpoint::path_template::PathParams;
 use crate::endpoint::{EndpointRuntime, random_id};
 
@@ -48,10 +51,7 @@ pub(crate) struct Room {
     pub(crate) endpoint: Arc<EndpointRuntime>,
     /// The values of the path's parameters.
     pub(crate) params: PathParams,
-    event_log: Mutex<EventLog>,
-    /// Notified when the event log has changed.
-    pub(super) log_changed: Notify,
-    subscriber_count: AtomicUsize,
+    pub(crate) log: Arc<SharedLog>,
     work: Mutex<RoomWork>,
     /// Notified when another node, or a stop, has added an item to the inbox.
     pub(super) inbox_changed: Notify,
@@ -61,20 +61,12 @@ pub(crate) struct Room {
     pub(super) link: Option<RoomLink>,
     /// True once the turn that an earlier process left unfinished was resumed, or there was none.
     recovered: tokio::sync::Mutex<bool>,
-    peer_count: AtomicUsize,
-    /// The people who are connected to this node, and the number of their clients.
-    participants: Mutex<BTreeMap<Participant, usize>>,
-    /// The number of clients and the people that were published last.
-    published_peers: Mutex<(usize, Vec<Participant>)>,
+    pub(crate) peers: Peers,
     /// Counts the changes of who may use the conversation; wakes those who wait for the end of their access.
     access_version: watch::Sender<u64>,
-    /// True if other principals than the owner have opened the conversation.
-    has_guests: AtomicBool,
     /// The model that the last message chose.
     chosen_model: Mutex<Option<Arc<dyn Model>>>,
-    usage: tokio::sync::Mutex<Option<ConversationUsage>>,
-    /// True if another node has run turns since the usage was summed up.
-    pub(super) usage_is_stale: AtomicBool,
+    pub(super) usage: UsageSum,
     /// The term of the last lease that this node had.
     pub(super) last_own_term: AtomicU64,
     /// The history of the request, if the conversation is not stored.
@@ -138,29 +130,28 @@ impl Room {
         name: String,
         params: PathParams,
     ) -> Self {
-        let log = EventLog::new();
-        let link = endpoint.server.bus.clone().map(|bus| RoomLink::new(bus, &id));
+        let bus = endpoint.server.bus.clone();
+        let log = Arc::new(SharedLog::new(bus.map(|bus| NodeChannel::new(bus, &id))));
+        let server = &endpoint.server;
+        let follow = |_: &NodeChannel| {
+            let (store, node) = (Arc::clone(&endpoint.store), Arc::clone(server));
+            RoomLink::new(Follower::new(Arc::clone(&log), store, &id, node))
+        };
         Self {
-            link,
+            link: log.nodes().map(follow),
+            peers: Peers::new(Arc::clone(&log), &server.node, endpoint.is_shared()),
+            log,
             id,
             name,
             endpoint,
             params,
-            log_changed: Notify::new(),
-            subscriber_count: AtomicUsize::new(0),
-            event_log: Mutex::new(log),
             work: Mutex::default(),
             inbox_changed: Notify::new(),
             permit_lent: Notify::new(),
             recovered: tokio::sync::Mutex::default(),
-            peer_count: AtomicUsize::new(0),
-            participants: Mutex::default(),
-            published_peers: Mutex::default(),
             access_version: watch::Sender::new(0),
-            has_guests: AtomicBool::default(),
             chosen_model: Mutex::default(),
-            usage: tokio::sync::Mutex::default(),
-            usage_is_stale: AtomicBool::default(),
+            usage: UsageSum::default(),
             last_own_term: AtomicU64::default(),
             unstored: None,
         }
@@ -170,74 +161,24 @@ impl Room {
     pub(crate) fn unstored(mut self, conversation: UnstoredConversation) -> Self {
         self.unstored = Some(Arc::new(conversation));
         self.link = None;
-        self.event_log().begin_term(1);
+        self.log = Arc::new(SharedLog::new(None));
+        self.peers = Peers::new(Arc::clone(&self.log), "", false);
+        self.work().publisher = Some(self.log.begin_term(1));
         self
     }
 
     pub(crate) fn event_log(&self) -> MutexGuard<'_, EventLog> {
-        self.event_log.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.lock()
     }
 
     pub(super) fn work(&self) -> MutexGuard<'_, RoomWork> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Publishes an event to all subscribers, or to one peer.
-    pub(crate) fn publish(&self, event: impl Into<ConversationEvent>, to: Option<PeerId>) {
-        let event = event.into();
-        let is_local = matches!(
-            event,
-            ConversationEvent::Endpoint(
-                EndpointEvent::Peers { .. } | EndpointEvent::Shutdown { .. }
-            )
-        );
-        let is_withdrawal =
-            matches!(event, ConversationEvent::Endpoint(EndpointEvent::Withdrawn { .. }));
-        let is_of_turn =
-            self.link.is_some() && !is_local && !is_withdrawal && self.work().running.is_some();
-        self.update_log(|log| {
-            if is_of_turn && log.source() != EventSource::Own {
-                // The lease is lost, and another node goes on with the turn.
-                return;
-            }
-            let logged = log.append(event, to);
-            // Under the lock, so that the messages are in the order of the events.
-            if self.link.is_some() && !is_local {
-                self.send_to_nodes(&NodeMessage::Event(Box::new(logged.to_wire())));
-            }
-        });
-    }
-
-    /// Changes the event log, and wakes its subscribers.
-    pub(super) fn update_log<T>(&self, change: impl FnOnce(&mut EventLog) -> T) -> T {
-        let mut log = self.event_log();
-        let result = change(&mut log);
-        drop(log);
-        self.log_changed.notify_waiters();
-        result
-    }
-
-    /// Returns true if a client reads the events.
-    pub(super) fn has_subscribers(&self) -> bool {
-        self.subscriber_count.load(Ordering::Relaxed) > 0
-    }
-
-    pub(super) fn add_subscriber(&self) {
-        self.subscriber_count.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn remove_subscriber(&self) {
-        self.subscriber_count.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Returns true if several principals use the conversation.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.endpoint.is_shared() || self.has_guests.load(Ordering::Relaxed)
-    }
-
-    /// Another principal than the owner uses the conversation.
-    pub(crate) fn set_shared(&self) {
-        self.has_guests.store(true, Ordering::Relaxed);
+    /// The publisher of the turn that runs, or of events that belong to no turn.
+    pub(crate) fn publisher(&self) -> Publisher {
+        let publisher = self.work().publisher.clone();
+        publisher.unwrap_or_else(|| self.log.publisher())
     }
 
     /// Changes when the access of a principal may have ended.
@@ -265,7 +206,7 @@ impl Room {
     /// Has the connections of this conversation check whether they may go on, at all nodes.
     pub(crate) fn recheck_access(&self) {
         self.on_access_changed();
-        self.send_to_nodes(&NodeMessage::AccessChanged);
+        self.log.send_to_nodes(&NodeMessage::AccessChanged);
     }
 
     pub(super) fn on_access_changed(&self) {
@@ -281,7 +222,7 @@ impl Room {
         let is_working = self.is_working();
         // Pending approvals are in the journal of a stored conversation, and are requested again from there.
         let kept = self.endpoint.is_persistent() || self.event_log().pending().is_empty();
-        !is_working && self.own_peer_count() == 0 && kept
+        !is_working && self.peers.own_count() == 0 && kept
     }
 
     /// Accepts a command of a client: stored in the inbox when this returns.
@@ -376,7 +317,7 @@ impl Room {
         self.work().live.remove(&item.id);
         let peer = item.peer.map(PeerId::from);
         let to = self.endpoint.event_recipient(peer.as_ref());
-        self.publish(EndpointEvent::Withdrawn { position }, to);
+        self.log.publish(EndpointEvent::Withdrawn { position }, to);
         Ok(())
     }
 
@@ -535,8 +476,8 @@ impl Room {
                 queued,
                 queued_positions,
                 branches: branches(&entries),
-                peers: self.peer_count(),
-                participants: self.participant_names(),
+                peers: self.peers.count(),
+                participants: self.peers.names(),
                 access: None,
                 position: log.next_position(),
                 events_follow: false,
@@ -594,7 +535,7 @@ impl Room {
     /// Resumes a turn in the event log, with the same answer; returns the sequence number before its next event.
     pub(crate) async fn resume_turn(&self) -> Result<u64, StoreError> {
         let last = self.load_last_entry().await?;
-        Ok(self.start_turn(last.map(|last| last.id), false))
+        Ok(self.log.begin_turn(last.map(|last| last.id), false))
     }
 
     /// Starts the turn of a message in the event log; returns the sequence number before its first event.
@@ -612,7 +553,7 @@ impl Room {
             last = self.load_last_entry().await?;
         }
         let entry_before = after.map(str::to_owned).or(last.map(|last| last.id));
-        Ok(self.start_turn(entry_before, true))
+        Ok(self.log.begin_turn(entry_before, true))
     }
 
     /// Ends a turn that is open, because a message continues the conversation without it: its subscribers receive the results of
@@ -622,10 +563,11 @@ impl Room {
         let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(&self.name))?;
         let events = abandon_turn(&*self.endpoint.store, lease.lease()).await?;
         if !events.is_empty() {
-            self.invalidate_usage().await;
+            self.usage.invalidate();
         }
+        let publisher = self.publisher();
         for event in events {
-            self.publish(event, to.clone());
+            publisher.publish(event, to.clone());
         }
         Ok(())
     }
@@ -637,14 +579,6 @@ impl Room {
         }
         let last = self.endpoint.store.tail(&self.id, TailEnd::Newest, 1).await?;
         Ok(last.into_iter().next_back())
-    }
-
-    fn start_turn(&self, entry_before: Option<String>, is_new_answer: bool) -> u64 {
-        self.update_log(|log| {
-            let after = log.begin_turn(entry_before, is_new_answer);
-            self.send_to_nodes(&NodeMessage::TurnBegan { turn: log.turn().clone() });
-            after
-        })
     }
 
     /// Appends entries that no [`Chat`](toolwright_chat::Chat) has written, and removes the item that they are taken from;
@@ -730,116 +664,18 @@ impl Room {
 
     /// The usage of the conversation so far; zero if no interceptor could read it.
     pub(crate) async fn usage(&self) -> Result<ConversationUsage, StoreError> {
-        let mut total = self.usage.lock().await;
-        if self.usage_is_stale.swap(false, Ordering::Relaxed) {
-            *total = None;
-        }
-        if let Some(total) = *total {
-            return Ok(total);
-        }
         // Only interceptors read it, and summing up a long journal is slow.
-        let sum = match self.unstored.is_some() || self.endpoint.interceptors.is_empty() {
-            true => return Ok(ConversationUsage::default()),
-            false => ConversationUsage::from_entries(&self.endpoint.store.load(&self.id).await?),
-        };
-        *total = Some(sum);
-        Ok(sum)
-    }
-
-    /// Adds the usage of a turn.
-    pub(crate) async fn add_usage(&self, usage: Usage, cost: Option<f64>) {
-        if let Some(total) = &mut *self.usage.lock().await {
-            total.add(usage, cost);
-            total.turns += 1;
-        }
-    }
-
-    /// Discards the sum, to be read from the journal again.
-    pub(crate) async fn invalidate_usage(&self) {
-        *self.usage.lock().await = None;
-    }
-
-    /// The number of clients that are connected to this node.
-    pub(super) fn own_peer_count(&self) -> usize {
-        self.peer_count.load(Ordering::Relaxed)
-    }
-
-    /// The number of clients of all nodes.
-    pub(crate) fn peer_count(&self) -> usize {
-        self.own_peer_count() + self.link.as_ref().map_or(0, RoomLink::remote_peer_count)
-    }
-
-    /// The people who are connected to this node.
-    pub(super) fn own_participants(&self) -> Vec<Participant> {
-        let participants = self.participants.lock().unwrap_or_else(PoisonError::into_inner);
-        participants.keys().cloned().collect()
-    }
-
-    /// The people who are connected to any node, by name.
-    fn all_participants(&self) -> Vec<Participant> {
-        let mut all = self.own_participants();
-        all.extend(self.link.iter().flat_map(RoomLink::remote_participants));
-        all.sort();
-        all.dedup_by(|one, two| one.subject == two.subject);
-        all
-    }
-
-    /// The names of the people who are connected, if several principals share the conversation.
-    fn participant_names(&self) -> Vec<String> {
-        match self.is_shared() {
-            true => self.all_participants().into_iter().map(|it| it.name).collect(),
-            false => Vec::new(),
-        }
-    }
-
-    /// Adds a client.
-    pub(crate) fn add_peer(&self, participant: Option<&Participant>) {
-        self.peer_count.fetch_add(1, Ordering::Relaxed);
-        if let Some(participant) = participant {
-            let mut participants = self.participants.lock().unwrap_or_else(PoisonError::into_inner);
-            *participants.entry(participant.clone()).or_default() += 1;
-        }
-        self.announce_peers();
-        self.publish_peers();
-    }
-
-    /// Removes a client.
-    pub(crate) fn remove_peer(&self, participant: Option<&Participant>) {
-        self.peer_count.fetch_sub(1, Ordering::Relaxed);
-        if let Some(participant) = participant {
-            let mut participants = self.participants.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(count) = participants.get_mut(participant) {
-                *count -= 1;
-            }
-            participants.retain(|_, count| *count > 0);
-        }
-        self.announce_peers();
-        self.publish_peers();
-    }
-
-    /// Publishes the number of clients and the names of the people if they have changed, where several principals share a
-    /// conversation.
-    pub(super) fn publish_peers(&self) {
-        if !self.is_shared() {
-            return;
-        }
-        let peers = (self.peer_count(), self.all_participants());
-        let published = {
-            let mut published = self.published_peers.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *published, peers.clone())
-        };
-        if published != peers {
-            let (count, participants) = peers;
-            let participants = participants.into_iter().map(|it| it.name).collect();
-            self.publish(EndpointEvent::Peers { count, participants }, None);
+        match self.unstored.is_some() || self.endpoint.interceptors.is_empty() {
+            true => Ok(ConversationUsage::default()),
+            false => self.usage.get(&*self.endpoint.store, &self.id).await,
         }
     }
 
     /// Discards the commands and the events of a deleted conversation; subscribers receive a new snapshot.
-    pub(crate) async fn reset(&self) {
+    pub(crate) fn reset(&self) {
         self.work().live.clear();
-        self.invalidate_usage().await;
-        self.update_log(EventLog::clear);
+        self.usage.invalidate();
+        self.log.update(EventLog::clear);
         self.on_access_changed();
     }
 }

@@ -8,11 +8,11 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 use toolwright_chat::{ApprovalResponse, InboxBody, InboxItem, MessagePart, Model, StoreError};
+use toolwright_conversation::{ConversationError, PeerId};
+use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::{PeerId, unix_millis_now};
 use crate::endpoint::server_state::ModelCatalog;
 use crate::endpoint::{EndpointRuntime, random_id};
 use crate::quota::account::QuotaAccount;

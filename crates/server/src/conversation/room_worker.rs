@@ -18,13 +18,13 @@ use toolwright_chat::{
     MessagePart, PrincipalRecord, StoreError, TurnStatus, attend, load_turn_status,
     load_unfinished_turn, open_turn_messages,
 };
+use toolwright_conversation::ConversationError;
+use toolwright_conversation::log::{NO_SEQ, Publisher};
+use toolwright_conversation::node_message::NodeMessage;
+use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::cluster::node_message::NodeMessage;
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::unix_millis_now;
-use crate::conversation::event_log::NO_SEQ;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{LiveCommand, RoomCommand, StartedSender};
 use crate::conversation::turn::{CommandStatus, refuse_message};
@@ -50,6 +50,8 @@ pub(super) struct RoomWork {
     /// True if another node that holds the lease has to read the inbox.
     pub(super) wakes_holder: bool,
     pub(super) lease: Option<Arc<HeldLease>>,
+    /// Publishes what happens under the lease.
+    pub(super) publisher: Option<Publisher>,
     /// True if a turn was interrupted: its events may not be those that the journal has.
     pub(super) is_interrupted: bool,
     /// The id of the inbox item whose turn runs.
@@ -76,6 +78,7 @@ impl RoomWork {
         self.is_working = false;
         self.end_command();
         self.lease = None;
+        self.publisher = None;
         self.recovery_guard = None;
     }
 
@@ -176,13 +179,12 @@ impl InboxHandler for RoomWorker<'_> {
         let term = lease.lease().term;
         // Another node has had the lease since. The bus may not have reported it.
         if self.room.last_own_term.swap(term, Ordering::Relaxed) + 1 != term {
-            self.room.usage_is_stale.store(true, Ordering::Relaxed);
+            self.room.usage.invalidate();
         }
-        self.room.update_log(|log| {
-            let before = log.begin_term(term);
-            self.room.send_to_nodes(&NodeMessage::TermBegan { term, before });
-        });
-        self.room.work().lease = Some(Arc::clone(lease));
+        let publisher = self.room.log.begin_term(term);
+        let mut work = self.room.work();
+        work.publisher = Some(publisher);
+        work.lease = Some(Arc::clone(lease));
     }
 
     fn resume<'a>(&'a self, _lease: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
@@ -329,7 +331,7 @@ impl InboxHandler for RoomWorker<'_> {
         work.end();
         self.is_finished.store(true, Ordering::Relaxed);
         // Before the next worker can begin a term.
-        self.room.end_term(false);
+        self.room.log.end_term(false);
         true
     }
 
@@ -355,7 +357,7 @@ async fn reject_decision(
     match started {
         // The client may be gone.
         Some(started) => drop(started.send(Err(error))),
-        None => room.send_to_nodes(&NodeMessage::rejected(item.id.clone(), &error)),
+        None => room.log.send_to_nodes(&NodeMessage::rejected(item.id.clone(), &error)),
     }
     load_turn_status(&**store, &room.id).await.ok()
 }
@@ -390,7 +392,7 @@ fn report_to_nodes(
             // It is taken later.
             Err(_) => return,
         };
-        room.send_to_nodes(&message);
+        room.log.send_to_nodes(&message);
     });
 }
 
@@ -411,10 +413,14 @@ impl Room {
                 () = room.endpoint.server.shutdown.cancelled() => {}
             }
             room.release_turn().await;
-            let lease = room.work().lease.take();
+            let lease = {
+                let mut work = room.work();
+                work.publisher = None;
+                work.lease.take()
+            };
             if let Some(lease) = lease {
                 lease.release().await;
-                room.end_term(true);
+                room.log.end_term(true);
                 room.endpoint.server.hand_over(&room.id);
             }
         });
@@ -448,24 +454,6 @@ impl Room {
         }
     }
 
-    /// Stops to number events, and sends that to the other nodes.
-    ///
-    /// If the turn was interrupted, the step that it was in is repeated, by any node: subscribers of all nodes read a snapshot.
-    pub(super) fn end_term(&self, is_interrupted: bool) {
-        self.update_log(|log| {
-            if let Some(term) = log.end_term() {
-                let newest_seq = log.newest_seq();
-                self.send_to_nodes(&NodeMessage::TermEnded { term, newest_seq, is_interrupted });
-            }
-            match self.link {
-                Some(_) if is_interrupted => log.lose_events(),
-                // The error that interrupted it is delivered first.
-                None if is_interrupted => log.mark_interrupted(),
-                _ => {}
-            }
-        });
-    }
-
     /// Attends to the conversation once: resumes its interrupted turn, and takes the items of its inbox.
     async fn run_worker(self: &Arc<Self>) {
         let endpoint = &self.endpoint;
@@ -486,7 +474,7 @@ impl Room {
             work.end();
             let is_interrupted = std::mem::take(&mut work.is_interrupted) || attended.is_err();
             // Before the next worker can begin a term.
-            self.end_term(is_interrupted);
+            self.log.end_term(is_interrupted);
             match attended {
                 Ok(Attended::Done) => (HashMap::new(), work.is_woken),
                 Ok(Attended::Elsewhere) if self.link.is_some() => {
@@ -507,7 +495,7 @@ impl Room {
             }
             tracing::warn!(conversation = self.id, %error, "a conversation cannot be attended to");
             if self.event_log().turn().running {
-                self.publish(TurnError::from(error).to_event(), None);
+                self.log.publish(TurnError::from(error).to_event(), None);
             }
         }
         self.report_busy(live);
@@ -516,7 +504,7 @@ impl Room {
     /// Has the node that holds the lease read the inbox. Clients whose commands it does not take in time get an error.
     fn leave_to_holder(self: &Arc<Self>, work: &mut RoomWork) {
         if std::mem::take(&mut work.wakes_holder) {
-            self.send_to_nodes(&NodeMessage::InboxChanged);
+            self.log.send_to_nodes(&NodeMessage::InboxChanged);
         }
         if !work.live.is_empty() && !std::mem::replace(&mut work.is_watching_holder, true) {
             tokio::spawn(Arc::clone(self).watch_holder());
@@ -596,7 +584,7 @@ impl Room {
                 TurnStart::Refused(error) => error,
                 TurnStart::NotNow => ConversationError::Ending,
             };
-            self.publish(TurnError::from(error).to_event(), None);
+            self.log.publish(TurnError::from(error).to_event(), None);
         };
         tokio::select! {
             () = run => {}
@@ -621,7 +609,7 @@ impl Room {
         let status = AssertUnwindSafe(turn).catch_unwind().await;
         let status = status.unwrap_or_else(|_| {
             tracing::error!(conversation = self.id, "a handler of the endpoint panicked");
-            self.publish(TurnError::Panicked.to_event(), to);
+            self.publisher().publish(TurnError::Panicked.to_event(), to);
             CommandStatus::Unknown
         });
         self.event_log().end_turn();

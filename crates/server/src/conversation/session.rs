@@ -11,11 +11,11 @@ use toolwright_chat::{
     ChatError, ChatEvent, ChatStream, InboxItem, ModelId, Response, StoreError, TurnEnd,
     TurnRequest, Usage,
 };
+use toolwright_conversation::log::Publisher;
+use toolwright_conversation::{ConversationError, ConversationEvent, EndpointEvent, PeerId};
 use toolwright_core::{Bundle, BundleItem, Caller, CancellationToken};
 
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId};
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{IncomingMessage, StartedSender};
@@ -37,6 +37,7 @@ struct Inner {
     peer: Option<PeerId>,
     /// The peer that receives this session's events; `None` broadcasts to all.
     recipient: Option<PeerId>,
+    publisher: Publisher,
     cancel: CancellationToken,
     started_at: Instant,
     turn_state: Mutex<TurnState>,
@@ -76,6 +77,7 @@ impl Session {
         room: &Arc<Room>,
         context: RequestContext,
         peer: Option<PeerId>,
+        publisher: Publisher,
         cancel: CancellationToken,
     ) -> Self {
         Self(Arc::new(Inner {
@@ -83,6 +85,7 @@ impl Session {
             room: Arc::clone(room),
             request_context: context,
             peer,
+            publisher,
             cancel,
             started_at: Instant::now(),
             turn_state: Mutex::default(),
@@ -134,7 +137,7 @@ impl Session {
 
     /// The number of connected clients.
     pub fn peer_count(&self) -> usize {
-        self.0.room.peer_count()
+        self.0.room.peers.count()
     }
 
     /// Cancelled when the turn is stopped.
@@ -452,10 +455,13 @@ impl Session {
             ConversationEvent::Chat(end @ ChatEvent::TurnEnded { .. }) => {
                 self.turn_state().end = Some(end);
             }
-            event => {
-                self.0.room.publish(event, self.0.recipient.clone());
-            }
+            event => self.publish_at_once(event),
         }
+    }
+
+    /// Publishes an event, also a `TurnEnded`.
+    pub(crate) fn publish_at_once(&self, event: impl Into<ConversationEvent>) {
+        self.0.publisher.publish(event, self.0.recipient.clone());
     }
 
     /// The peer that receives this session's events; `None` broadcasts to all.

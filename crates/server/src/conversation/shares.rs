@@ -10,10 +10,9 @@ use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use toolwright_chat::{Owner, random_hex};
+use toolwright_conversation::ConversationError;
 use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::{SharedState, SharedStateError, subject_key, subject_key_prefix};
-
-use crate::conversation::error::ConversationError;
 
 /// Shares, by the key of the owner and their id.
 const SHARES: &str = "share";

@@ -7,8 +7,10 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::Arc;
 
-use crate::conversation::event::{LoggedEvent, PeerId};
-use crate::conversation::event_log::LogRead;
+use toolwright_conversation::PeerId;
+use toolwright_conversation::log::LogRead;
+use toolwright_conversation::log::logged_event::LoggedEvent;
+
 use crate::conversation::room::{ConversationSnapshot, Room};
 
 /// The number of events that are read from the log at a time.
@@ -44,7 +46,7 @@ pub(crate) enum Delivery {
 impl Subscriber {
     pub(crate) fn new(room: Arc<Room>, after: Option<u64>, peer: Option<PeerId>) -> Self {
         room.endpoint.server.metrics.subscribers.inc();
-        room.add_subscriber();
+        room.log.add_reader();
         Self {
             after,
             position: None,
@@ -100,7 +102,7 @@ impl Subscriber {
                 }
                 LogRead::UpToDate => {
                     let room = Arc::clone(&self.room);
-                    let mut changed = pin!(room.log_changed.notified());
+                    let mut changed = pin!(room.log.changed());
                     changed.as_mut().enable();
                     // An event in between is not missed.
                     if self.read_log() != LogRead::UpToDate {
@@ -173,7 +175,7 @@ impl Subscriber {
 impl Drop for Subscriber {
     fn drop(&mut self) {
         self.room.endpoint.server.metrics.subscribers.dec();
-        self.room.remove_subscriber();
+        self.room.log.remove_reader();
     }
 }
 
@@ -188,7 +190,7 @@ mod tests {
     use crate::server::ServerBuilder;
 
     fn publish(room: &Room, delta: &str) {
-        room.publish(ChatEvent::Text { delta: delta.to_owned() }, None);
+        room.log.publish(ChatEvent::Text { delta: delta.to_owned() }, None);
     }
 
     async fn is_event(subscriber: &mut Subscriber) -> bool {
@@ -205,7 +207,7 @@ mod tests {
         let server = ServerBuilder::new(tools, FnModel::echo()).mount_all().build().unwrap();
         let params = vec![(ID_PARAM.to_owned(), "a".to_owned())];
         let room = server.endpoints[0].open_room(params, &Owner::Operator).unwrap();
-        room.update_log(|log| {
+        room.log.update(|log| {
             log.begin_term(1);
             log.use_numbers_but(1);
         });

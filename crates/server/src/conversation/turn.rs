@@ -11,11 +11,10 @@ use toolwright_chat::{
     ChatError, ChatEvent, EntryBody, InboxBody, InboxItem, MessagePart, PrincipalRecord,
     StoreError, TurnEnd, TurnStatus, Usage, check_turn_end,
 };
+use toolwright_conversation::{ConversationError, EndpointEvent, PeerId};
 use toolwright_core::__internal::whole_millis;
 use toolwright_core::{Content, Role};
 
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::{EndpointEvent, PeerId};
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
 use crate::conversation::session::Session;
@@ -68,7 +67,8 @@ pub(crate) async fn run_command(
             return CommandStatus::Rejected;
         }
     }
-    let session = Session::new(room, command.request_context, command.peer, command.cancel);
+    let session =
+        Session::new(room, command.request_context, command.peer, room.publisher(), command.cancel);
     {
         let mut state = session.turn_state();
         state.recovery_guard = command.recovery_guard;
@@ -157,7 +157,7 @@ pub(crate) async fn refuse_message(
             return CommandStatus::StoreFailed;
         }
     }
-    room.publish(error.to_event(), to);
+    room.publisher().publish(error.to_event(), to);
     CommandStatus::Turn(TurnStatus::Over)
 }
 
@@ -344,14 +344,14 @@ async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(),
         latency,
     };
     if let Some(ChatEvent::TurnEnded { end, content, usage, cost }) = &ended {
-        room.add_usage(*usage, *cost).await;
+        room.usage.add_turn(*usage, *cost).await;
         turn.conversation_usage = room.usage().await.unwrap_or_default();
         let texts = content.iter().filter_map(crate::protocols::content_text);
         outcome.text = texts.collect();
         (outcome.usage, outcome.cost) = (*usage, *cost);
         outcome.end = Some(end.clone());
     } else {
-        room.invalidate_usage().await;
+        room.usage.invalidate();
     }
     turn.outcome = Some(outcome);
     for interceptor in room.endpoint.interceptors.iter().rev() {
@@ -375,7 +375,7 @@ async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(),
                 "a turn is over"
             );
         }
-        room.publish(ended, turn.session.recipient());
+        turn.session.publish_at_once(ended);
     }
     if let Err(error) = result {
         turn.session.publish(error.to_event());

@@ -5,10 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use toolwright_chat::{ChatError, StoreError};
+use toolwright_conversation::{ConversationError, ConversationErrorKind, EndpointEvent};
 use toolwright_schema::redact;
-
-use crate::conversation::error::{ConversationError, ConversationErrorKind};
-use crate::conversation::event::EndpointEvent;
 
 /// Why a message was not answered; published to the subscribers of the conversation.
 ///

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use toolwright_chat::InboxBody;
+use toolwright_conversation::ConversationError;
 use toolwright_core::CancellationToken;
 
-use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, LiveCommand, RoomCommand};
 use crate::quota::account::QuotaAccount;

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use toolwright_chat::{ModelId, TurnEnd, Usage};
+use toolwright_conversation::ConversationUsage;
 use toolwright_core::BoxFuture;
 
 use crate::conversation::room_command::IncomingMessage;
 use crate::conversation::session::Session;
-use crate::conversation::usage::ConversationUsage;
 
 /// Hooks around every turn of an endpoint.
 ///

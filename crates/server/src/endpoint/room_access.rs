@@ -12,10 +12,10 @@ use futures::FutureExt as _;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 use toolwright_auth::Principal;
+use toolwright_conversation::ConversationError;
 use toolwright_core::schema::nearest;
 use toolwright_core::{BoxFuture, Invoker, State};
 
-use crate::conversation::error::ConversationError;
 use crate::endpoint::handler::Path;
 use crate::endpoint::path_params;
 use crate::endpoint::path_template::{PathParams, PathTemplate};

@@ -9,11 +9,10 @@ use toolwright_chat::{
     Chat, HistoryWindow, Lease, MemoryStore, Model, Owner, Store, StoreError, TurnRequest,
     random_hex,
 };
+use toolwright_conversation::{ConversationError, PeerId};
 use toolwright_core::{Invoker, Snapshot, ToolSelection, ToolSpec};
 
 use super::{Endpoint, SystemPrompt};
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::endpoint::guardrail::{Guardrail, with_guardrails};
 use crate::endpoint::handler::ErasedHandler;
@@ -365,7 +364,7 @@ impl EndpointRuntime {
     pub(crate) async fn reset_room(&self, id: &str) {
         let room = self.rooms().by_id.get(id).cloned();
         if let Some(room) = room {
-            room.reset().await;
+            room.reset();
         }
     }
 

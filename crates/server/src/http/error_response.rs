@@ -10,11 +10,11 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use toolwright_auth::AccessDenied;
 use toolwright_chat::{ChatError, StoreError};
+use toolwright_conversation::{ConversationError, ConversationErrorKind};
 use toolwright_core::SharedStateError;
 use toolwright_mcp::CallRejection;
 
 use crate::auth::session_cookie::SessionError;
-use crate::conversation::error::{ConversationError, ConversationErrorKind};
 
 /// The response to a request that failed.
 #[derive(Debug)]
@@ -273,9 +273,9 @@ impl IntoResponse for ErrorResponse {
 #[cfg(test)]
 mod tests {
     use toolwright_chat::{ModelError, ModelErrorKind};
+    use toolwright_conversation::node_message::NodeMessage;
 
     use super::*;
-    use crate::conversation::cluster::node_message::NodeMessage;
 
     /// An error after it was sent to another node.
     fn of_other_node(error: &ConversationError) -> ConversationError {

@@ -10,6 +10,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures::stream;
 use toolwright_chat::{ApprovalResponse, ApprovalVerdict, PendingApproval, StoreError, TailEnd};
+use toolwright_conversation::ConversationError;
 use toolwright_core::{CallId, Role};
 use toolwright_schema::redact;
 
@@ -18,7 +19,6 @@ use super::turn_stream::ProtocolStream;
 use super::{Messages, ai_sdk, sse};
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::access::{OpenConversation, Operation};
-use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::Subscriber;

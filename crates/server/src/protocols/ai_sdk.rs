@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use toolwright_chat::{ApprovalResponse, PendingApproval};
+use toolwright_conversation::{ConversationError, PeerId};
 use toolwright_core::{CallId, Content, Role};
 
 use super::native::denial_text;
@@ -19,8 +20,6 @@ use super::sse;
 use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::access::{OpenConversation, Operation};
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::Subscriber;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use futures::stream::{self, BoxStream, StreamExt as _};
 use toolwright_chat::Owner;
+use toolwright_conversation::{ConversationError, SequencedEvent};
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::SequencedEvent;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::{Delivery, Subscriber};
 use crate::server::Server;

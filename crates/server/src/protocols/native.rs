@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright_chat::{ApprovalResponse, ApprovalVerdict, MessagePart, check_turn_end};
+use toolwright_conversation::{ConversationError, PeerId};
 use toolwright_core::{ApprovalToken, CallId, Content, Role};
 
 use self::events::EventFrames;
@@ -17,8 +18,6 @@ use self::journal_file::write_journal;
 use super::sse;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::access::{OpenConversation, Operation};
-use crate::conversation::error::ConversationError;
-use crate::conversation::event::PeerId;
 use crate::conversation::presence::Presence;
 use crate::conversation::room::{Admitted, Room};
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};

@@ -17,7 +17,6 @@ use self::request::{ChatRequest, CompletionBody};
 use super::sse;
 use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
-use crate::conversation::event::unix_millis_now;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
@@ -26,6 +25,7 @@ use crate::http::error_response::ErrorResponse;
 use crate::http::extract::Path;
 use crate::http::{ApiState, body, json_response as answer};
 use crate::protocols::openai::encoder::{OpenAiEncoder, merge_chunks};
+use toolwright_core::__internal::unix_millis_now;
 
 pub(crate) mod encoder;
 mod error;

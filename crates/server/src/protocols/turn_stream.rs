@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use tokio_util::sync::DropGuard;
+use toolwright_conversation::EndpointEvent;
+use toolwright_conversation::log::logged_event::EventBody;
 
-use crate::conversation::event::{EndpointEvent, EventBody};
 use crate::conversation::subscriber::{Delivery, Subscriber};
 use crate::protocols::sse::FrameSource;
 use crate::protocols::{EventEncoder, Messages};

@@ -4,8 +4,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use toolwright_chat::Model;
+use toolwright_conversation::ConversationError;
 
-use crate::conversation::error::ConversationError;
 use crate::conversation::room::Room;
 use crate::endpoint::server_state::ServerState;
 use crate::quota::account::QuotaAccount;

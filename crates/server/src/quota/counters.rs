@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use toolwright_chat::Usage;
+use toolwright_conversation::ConversationError;
 use toolwright_core::__internal::{LocalWindows, SharedStateAway, SharedStateBreaker};
 use toolwright_core::{BoxFuture, Count, SharedState, SharedStateError, subject_key};
 use toolwright_mcp::{CallAttempt, CallRejection};
 
-use crate::conversation::error::ConversationError;
 use crate::http::error_response::call_rejection;
 use crate::quota::account::QuotaAccount;
 use crate::quota::settings::{QuotaLimits, QuotaSettings};

@@ -3,13 +3,14 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolwright_chat::{ChatEvent, ModelId, PendingApproval, TurnEnd};
+use toolwright_conversation::EndpointEvent;
+use toolwright_conversation::log::PendingApprovals;
+use toolwright_conversation::log::logged_event::TextKind;
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::thread::content_json;
-use crate::conversation::event::EndpointEvent;
-use crate::conversation::event_log::PendingApprovals;
 use crate::conversation::room::ConversationSnapshot;
-use crate::protocols::{EventEncoder, Messages, StepState, TextKind};
+use crate::protocols::{EventEncoder, Messages, StepState};
 
 mod missed_events;
 mod run_end;

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ApprovalVerdict, ChatEvent, TurnEnd};
+use toolwright_conversation::EndpointEvent;
+use toolwright_conversation::log::logged_event::TextKind;
 use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
 
-use crate::conversation::event::EndpointEvent;
-use crate::protocols::{EventEncoder, Messages, StepState, TextKind, content_text};
+use crate::protocols::{EventEncoder, Messages, StepState, content_text};
 
 /// Encodes one turn as the parts of one message.
 pub(crate) struct AiSdkEncoder {

@@ -1,13 +1,17 @@
 //! The events of the native protocol as JSON, and as a stream of server-sent events.
 
+use std::io::Write as _;
+
 use axum::extract::ws::Utf8Bytes;
 use serde::Serialize;
+use toolwright_conversation::log::logged_event::LoggedEvent;
+use toolwright_conversation::{ConversationEvent, EndpointEvent};
+use toolwright_core::__internal::unix_millis_now;
 
-use crate::conversation::event::{ConversationEvent, EndpointEvent, unix_millis_now};
 use crate::conversation::presence::Presence;
 use crate::conversation::room::ConversationSnapshot;
 use crate::conversation::subscriber::{Delivery, Subscriber};
-use crate::protocols::sse::FrameSource;
+use crate::protocols::sse::{FrameSource, write_data};
 
 /// The events of a conversation, for a client that is present while it reads them.
 pub(crate) struct EventFrames {
@@ -32,7 +36,7 @@ impl FrameSource for EventFrames {
         }
         match self.subscriber.next().await {
             None => return false,
-            Some(Delivery::Event(event)) => event.write_sse_frame(out),
+            Some(Delivery::Event(event)) => write_event(&event, out),
             Some(Delivery::Snapshot(snapshot)) => {
                 let json = snapshot_json(&snapshot);
                 out.extend_from_slice(format!("id: {}\ndata: {json}\n\n", snapshot.seq).as_bytes());
@@ -49,9 +53,18 @@ impl FrameSource for EventFrames {
         let Some(event) = self.subscriber.next_available() else {
             return false;
         };
-        event.write_sse_frame(out);
+        write_event(&event, out);
         true
     }
+}
+
+/// Appends an event as a server-sent event, with its number as the id.
+fn write_event(event: &LoggedEvent, out: &mut Vec<u8>) {
+    if let Some(seq) = event.seq {
+        // Writing to memory does not fail.
+        let _ = writeln!(out, "id: {seq}");
+    }
+    write_data(out, event);
 }
 
 /// A delivery as a frame of a WebSocket.

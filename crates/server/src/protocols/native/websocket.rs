@@ -7,12 +7,12 @@ use axum::response::Response;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
+use toolwright_conversation::PeerId;
 
 use super::events::delivery_json;
 use super::{DecisionRequest, EventsQuery, MessageRequest};
 use crate::auth::request_context::RequestContext;
 use crate::conversation::access::{OpenConversation, Operation};
-use crate::conversation::event::PeerId;
 use crate::conversation::presence::Presence;
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::random_id;

@@ -7,14 +7,15 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
+use toolwright_conversation::EndpointEvent;
+use toolwright_conversation::log::PendingApprovals;
+use toolwright_conversation::log::logged_event::TextKind;
 use toolwright_core::Content;
 use toolwright_core::schema::Schema;
 
 use super::response_format::check_answer;
 use crate::auth::request_context::is_client_tool_call;
-use crate::conversation::event::EndpointEvent;
-use crate::conversation::event_log::PendingApprovals;
-use crate::protocols::{EventEncoder, Messages, TextKind, content_text};
+use crate::protocols::{EventEncoder, Messages, content_text};
 
 /// Encodes one answer as chunks.
 pub(crate) struct OpenAiEncoder {

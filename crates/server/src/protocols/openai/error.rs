@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use serde_json::Value;
+use toolwright_conversation::ConversationError;
 
-use crate::conversation::error::ConversationError;
 use crate::http::error_response::{ErrorResponse, openai_code, openai_status};
 
 /// An error response in OpenAI's format.

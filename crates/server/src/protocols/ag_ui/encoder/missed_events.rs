@@ -2,12 +2,13 @@
 
 use serde_json::json;
 use toolwright_chat::{Entry, EntryBody, Turn};
+use toolwright_conversation::EndpointEvent;
+use toolwright_conversation::log::logged_event::TextKind;
 
 use super::AgUiEncoder;
-use crate::conversation::event::EndpointEvent;
 use crate::conversation::room::ConversationSnapshot;
 use crate::protocols::ag_ui::thread::thread_messages;
-use crate::protocols::{EventEncoder as _, Messages, TextKind};
+use crate::protocols::{EventEncoder as _, Messages};
 
 impl AgUiEncoder {
     /// Continues the run from a snapshot; returns true if the run has ended in it.

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use serde_json::Value;
 use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
+use toolwright_conversation::ConversationEvent;
+use toolwright_conversation::log::logged_event::EventBody;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::*;
-use crate::conversation::event::{ConversationEvent, EventBody};
 
 /// Checks the protocol's rules on the order of start and end events.
 fn check(events: &[Value]) -> Result<(), TestCaseError> {

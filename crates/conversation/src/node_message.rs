@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::error::{ConversationError, ConversationErrorKind};
-use crate::conversation::event_log::{LogState, TurnMarker, WireEvent};
-use crate::conversation::presence::Participant;
+use crate::error::{ConversationError, ConversationErrorKind};
+use crate::log::logged_event::WireEvent;
+use crate::log::{LogState, TurnMarker};
+use crate::participant::Participant;
 
 /// A message to the other nodes that have the conversation in memory.
 ///
@@ -12,7 +13,7 @@ use crate::conversation::presence::Participant;
 /// message raises [`NODE_PROTOCOL`](toolwright_bus::NODE_PROTOCOL).
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum NodeMessage {
+pub enum NodeMessage {
     /// An event; numbered if this node holds the lease.
     Event(Box<WireEvent>),
     /// This node has acquired the lease.
@@ -53,17 +54,17 @@ pub(crate) enum NodeMessage {
 
 impl NodeMessage {
     /// An inbox item was rejected with an error.
-    pub(crate) fn rejected(item: String, error: &ConversationError) -> Self {
+    pub fn rejected(item: String, error: &ConversationError) -> Self {
         Self::Rejected { item, error: error.kind(), message: error.message() }
     }
 
-    pub(crate) fn to_json(&self) -> String {
+    pub fn to_json(&self) -> String {
         // Events always serialize; an empty message is ignored by its receivers.
         serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Parses a message; `None` for what is none. The bus refuses those of nodes with another protocol.
-    pub(crate) fn from_json(text: &str) -> Option<Self> {
+    pub fn from_json(text: &str) -> Option<Self> {
         let message = serde_json::from_str(text);
         message.inspect_err(|error| tracing::warn!(%error, "another node sent no message")).ok()
     }
@@ -76,7 +77,7 @@ mod tests {
     use toolwright_core::{CallId, Content, Role, ToolCall, ToolResult};
 
     use super::*;
-    use crate::conversation::event::{ConversationEvent, EndpointEvent};
+    use crate::event::{ConversationEvent, EndpointEvent};
 
     fn round_trip(event: impl Into<ConversationEvent>) {
         let wire = WireEvent { seq: Some(7), at: 3, event: event.into(), to: Some("peer".into()) };

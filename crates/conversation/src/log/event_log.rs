@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use toolwright_chat::{ChatEvent, PendingApproval};
+use toolwright_core::__internal::unix_millis_now;
 
-use crate::conversation::event::{
-    ConversationEvent, EndpointEvent, EventBody, LoggedEvent, PeerId, unix_millis_now,
-};
-use crate::protocols::TextKind;
+use super::logged_event::{EventBody, LoggedEvent, TextKind, WireEvent};
+use crate::event::{ConversationEvent, EndpointEvent, PeerId};
 
 /// The maximum number of events in a log.
 const MAX_EVENTS: usize = 16 << 10;
@@ -33,16 +32,18 @@ const SEQS_PER_TERM: u64 = 1 << 20;
 /// The number of a snapshot that may have more than the events of any number: a client that reconnects with it reads another one.
 ///
 /// No log has it, because the numbers of the first term begin above.
-pub(crate) const NO_SEQ: u64 = 0;
+pub const NO_SEQ: u64 = 0;
 
 /// The newest events of a conversation, and the state derived from them.
-pub(crate) struct EventLog {
+pub struct EventLog {
     /// The term of the last lease, once it is known.
     term: Option<u64>,
     /// Where numbered events come from.
     source: EventSource,
     /// The last term that this node had.
     own_term: Option<u64>,
+    /// The last term that this node has lost, and not released: what runs in it does not know that yet.
+    lost_term: Option<u64>,
     /// True if the last turn began at this node.
     turn_is_own: bool,
     /// True if events of another node are missing, so that pending approvals have to be requested again.
@@ -67,7 +68,7 @@ pub(crate) struct EventLog {
 
 /// Where the numbered events of a log come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EventSource {
+pub enum EventSource {
     /// No node is known to hold the lease: what has happened until then is in the log or in the journal.
     Settled,
     /// The lease of another node has expired. That node can still renew it and append, until another one acquires it.
@@ -82,7 +83,7 @@ pub(crate) enum EventSource {
 
 /// What happens to an event of another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RemoteAppend {
+pub enum RemoteAppend {
     Appended,
     /// The log has it already, or this node holds the lease.
     Ignored,
@@ -92,8 +93,8 @@ pub(crate) enum RemoteAppend {
 
 /// The state of a log that another node needs to continue it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct LogState {
-    pub(crate) term: u64,
+pub struct LogState {
+    pub term: u64,
     newest_seq: u64,
     turn: TurnMarker,
     pending: Vec<PendingApproval>,
@@ -102,31 +103,13 @@ pub(crate) struct LogState {
     events: Vec<WireEvent>,
 }
 
-/// An event as it is sent to other nodes.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct WireEvent {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) seq: Option<u64>,
-    pub(crate) at: u64,
-    pub(crate) event: ConversationEvent,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) to: Option<PeerId>,
-}
-
-impl From<WireEvent> for LoggedEvent {
-    fn from(wire: WireEvent) -> Self {
-        let body = EventBody::from(wire.event);
-        Self { seq: wire.seq, at: wire.at, recipient: wire.to, body }
-    }
-}
-
 /// The calls that wait for a decision.
 #[derive(Default)]
-pub(crate) struct PendingApprovals(pub(crate) Vec<PendingApproval>);
+pub struct PendingApprovals(pub Vec<PendingApproval>);
 
 impl PendingApprovals {
     /// Adds a call whose approval is requested; removes one that was decided or has a result.
-    pub(crate) fn on_event(&mut self, event: &ChatEvent) {
+    pub fn on_event(&mut self, event: &ChatEvent) {
         let call = match event {
             ChatEvent::ApprovalRequested(approval) => &approval.call.id,
             ChatEvent::ApprovalDecided { call, .. } => call,
@@ -142,29 +125,29 @@ impl PendingApprovals {
 
 /// The position of a turn in the log and in the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct TurnMarker {
+pub struct TurnMarker {
     /// The number of turns so far, in this log.
     #[serde(skip)]
-    pub(crate) turn_number: u64,
-    pub(crate) running: bool,
+    pub turn_number: u64,
+    pub running: bool,
     /// The sequence number before its first event.
-    pub(crate) seq_before: u64,
+    pub seq_before: u64,
     /// Identifies the answer; unchanged when a paused turn resumes.
-    pub(crate) answer_id: u64,
+    pub answer_id: u64,
     /// The id of the last journal entry before it.
-    pub(crate) entry_before: Option<String>,
+    pub entry_before: Option<String>,
 }
 
 /// The text of a step that has not ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PartialStep {
-    pub(crate) text: String,
-    pub(crate) reasoning: String,
+pub struct PartialStep {
+    pub text: String,
+    pub reasoning: String,
 }
 
 /// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LogRead {
+pub enum LogRead {
     /// There are events.
     Events,
     /// There are no newer events.
@@ -179,6 +162,7 @@ impl EventLog {
             term: None,
             source: EventSource::Settled,
             own_term: None,
+            lost_term: None,
             turn_is_own: false,
             needs_recovery: false,
             is_interrupted: false,
@@ -194,17 +178,17 @@ impl EventLog {
     }
 
     /// Returns true if a term is known, so that the next one shows whether another process had the lease in between.
-    pub(crate) fn knows_term(&self) -> bool {
+    pub fn knows_term(&self) -> bool {
         self.term.is_some()
     }
 
-    pub(crate) fn source(&self) -> EventSource {
+    pub fn source(&self) -> EventSource {
         self.source
     }
 
     /// No node holds the lease, and the last one that did had this term: its numbers are all used, also those of events that
     /// are still on their way.
-    pub(crate) fn settle(&mut self, term: u64) {
+    pub fn settle(&mut self, term: u64) {
         let is_known = self.source == EventSource::Settled && self.term >= Some(term);
         // What was read from the store may be older than what the bus has brought meanwhile.
         if is_known || self.source == EventSource::Own || self.term > Some(term) {
@@ -219,7 +203,7 @@ impl EventLog {
     }
 
     /// Another node has not renewed its lease of this term in time: what it appends from now on may not arrive here.
-    pub(crate) fn expire(&mut self, term: u64) {
+    pub fn expire(&mut self, term: u64) {
         let is_over = matches!(self.source, EventSource::Settled | EventSource::Expired);
         if self.source == EventSource::Own
             || self.term > Some(term)
@@ -233,30 +217,30 @@ impl EventLog {
     }
 
     /// The term that another node had is over.
-    pub(crate) fn settle_current_term(&mut self) {
+    pub fn settle_current_term(&mut self) {
         if let Some(term) = self.term {
             self.settle(term);
         }
     }
 
     /// Returns true if the log has all events of the terms up to this one, as far as they were published before the term was read.
-    pub(crate) fn has_all_before(&self, term: u64) -> bool {
+    pub fn has_all_before(&self, term: u64) -> bool {
         let is_complete = !matches!(self.source, EventSource::Expired | EventSource::Incomplete);
         is_complete && self.term >= Some(term)
     }
 
     /// Returns true if this node was the last one that held the lease, as far as is known.
-    pub(crate) fn was_last_holder(&self) -> bool {
+    pub fn was_last_holder(&self) -> bool {
         self.own_term.is_some() && self.own_term == self.term
     }
 
     /// Returns true if the last turn of the log began at this node.
-    pub(crate) fn has_turn_of_own(&self) -> bool {
+    pub fn has_turn_of_own(&self) -> bool {
         self.turn_is_own
     }
 
     /// Returns true once after events of another node were missed.
-    pub(crate) fn take_needs_recovery(&mut self) -> bool {
+    pub fn take_needs_recovery(&mut self) -> bool {
         std::mem::take(&mut self.needs_recovery)
     }
 
@@ -264,7 +248,7 @@ impl EventLog {
     ///
     /// If events of another node are missing here, or the last turn was interrupted, every subscriber sees a gap, and `None` is
     /// returned.
-    pub(crate) fn begin_term(&mut self, term: u64) -> Option<u64> {
+    pub fn begin_term(&mut self, term: u64) -> Option<u64> {
         let is_next = self.term.is_some_and(|last| last + 1 == term);
         let is_interrupted = std::mem::take(&mut self.is_interrupted);
         let is_complete = is_next && self.source == EventSource::Settled && !is_interrupted;
@@ -290,12 +274,22 @@ impl EventLog {
 
     /// The turn was interrupted by an error of the store: what it wrote before that may not have been published, and its step is
     /// repeated.
-    pub(crate) fn mark_interrupted(&mut self) {
+    pub fn mark_interrupted(&mut self) {
         self.is_interrupted = true;
     }
 
+    /// Returns true if what runs in this term of this node must not publish any more.
+    pub fn has_lost(&self, term: u64) -> bool {
+        self.lost_term >= Some(term)
+    }
+
+    /// This node has lost the lease in the middle of a turn, or gives it up there.
+    pub fn lose_term(&mut self) {
+        self.lost_term = self.own_term;
+    }
+
     /// Stops to number events: the lease is released, or lost.
-    pub(crate) fn end_term(&mut self) -> Option<u64> {
+    pub fn end_term(&mut self) -> Option<u64> {
         if self.source != EventSource::Own {
             return None;
         }
@@ -308,7 +302,7 @@ impl EventLog {
     }
 
     /// Returns true if the next turn should have a new term, because this one has too few numbers left for a long turn.
-    pub(crate) fn needs_new_term(&self) -> bool {
+    pub fn needs_new_term(&self) -> bool {
         self.source == EventSource::Own && self.newest_seq % SEQS_PER_TERM >= SEQS_PER_TERM / 2
     }
 
@@ -326,15 +320,14 @@ impl EventLog {
         }
     }
 
-    /// Uses all numbers of the term but a few.
-    #[cfg(test)]
-    pub(crate) fn use_numbers_but(&mut self, left: u64) {
+    /// Uses all numbers of the term but a few, for tests.
+    pub fn use_numbers_but(&mut self, left: u64) {
         let term = self.term.unwrap_or_default();
         self.newest_seq = (term + 1) * SEQS_PER_TERM - 2 - left;
     }
 
     /// Another node has acquired the lease; `before` is the newest number before its term, if it knows it.
-    pub(crate) fn on_remote_term(&mut self, term: u64, before: Option<u64>) {
+    pub fn on_remote_term(&mut self, term: u64, before: Option<u64>) {
         if self.term.is_some_and(|known| known >= term) {
             return;
         }
@@ -342,7 +335,11 @@ impl EventLog {
             EventSource::Settled => self.term.is_some_and(|known| known + 1 == term),
             // The last events of the term before may still be on their way.
             EventSource::OtherNode => before == Some(self.newest_seq),
-            EventSource::Own | EventSource::Expired | EventSource::Incomplete => false,
+            EventSource::Own => {
+                self.lose_term();
+                false
+            }
+            EventSource::Expired | EventSource::Incomplete => false,
         };
         if !is_complete {
             self.clear_turn_state();
@@ -354,7 +351,7 @@ impl EventLog {
 
     /// The other node has released the lease, after the event of this number; `None` if its events are not those that the
     /// journal has. If events are missing here, every subscriber sees a gap.
-    pub(crate) fn on_remote_term_end(&mut self, term: u64, newest_seq: Option<u64>) {
+    pub fn on_remote_term_end(&mut self, term: u64, newest_seq: Option<u64>) {
         let is_complete = self.term == Some(term)
             && self.source == EventSource::OtherNode
             && newest_seq == Some(self.newest_seq);
@@ -367,7 +364,7 @@ impl EventLog {
     }
 
     /// Appends an event of another node, with the number that it has there.
-    pub(crate) fn append_remote(&mut self, wire: WireEvent) -> RemoteAppend {
+    pub fn append_remote(&mut self, wire: WireEvent) -> RemoteAppend {
         let is_expected = match (wire.seq, self.source) {
             (None, _) => true,
             (Some(_), EventSource::Own) => return RemoteAppend::Ignored,
@@ -388,7 +385,7 @@ impl EventLog {
     }
 
     /// A turn begins at another node.
-    pub(crate) fn begin_remote_turn(&mut self, turn: TurnMarker) -> RemoteAppend {
+    pub fn begin_remote_turn(&mut self, turn: TurnMarker) -> RemoteAppend {
         match self.source {
             EventSource::Own => RemoteAppend::Ignored,
             EventSource::OtherNode if turn.seq_before == self.newest_seq => {
@@ -400,14 +397,14 @@ impl EventLog {
     }
 
     /// The node that holds the lease does not respond: what the log has may be old.
-    pub(crate) fn mark_incomplete(&mut self) {
+    pub fn mark_incomplete(&mut self) {
         if self.source != EventSource::Incomplete {
             self.lose_events();
         }
     }
 
     /// Events of another node are missing: every subscriber sees a gap.
-    pub(crate) fn lose_events(&mut self) {
+    pub fn lose_events(&mut self) {
         if self.source != EventSource::Own {
             self.source = EventSource::Incomplete;
             self.needs_recovery = true;
@@ -419,14 +416,14 @@ impl EventLog {
 
     /// A node holds the lease with this term: if the events here are those of an older one, or it was renewed after it had
     /// expired, every subscriber sees a gap.
-    pub(crate) fn lose_events_before_term(&mut self, term: u64) {
+    pub fn lose_events_before_term(&mut self, term: u64) {
         if self.term < Some(term) || self.source == EventSource::Expired {
             self.lose_events();
         }
     }
 
     /// The state that another node needs to continue this log.
-    pub(crate) fn state(&self) -> Option<LogState> {
+    pub fn state(&self) -> Option<LogState> {
         let term = self.term.filter(|_| self.source == EventSource::Own)?;
         let is_sent =
             |event: &&Arc<LoggedEvent>| event.seq.is_some_and(|seq| seq > self.turn.seq_before);
@@ -449,7 +446,7 @@ impl EventLog {
     }
 
     /// Replaces the log by that of the node that holds the lease, unless it has the same events already.
-    pub(crate) fn apply_state(&mut self, state: LogState) {
+    pub fn apply_state(&mut self, state: LogState) {
         let is_older = self.term.is_some_and(|known| known > state.term);
         let is_same = self.source == EventSource::OtherNode && self.newest_seq == state.newest_seq;
         if self.source == EventSource::Own || is_older || is_same {
@@ -491,11 +488,7 @@ impl EventLog {
     }
 
     /// Appends an event, with a number if this process holds the lease; what does not belong to a turn never has one.
-    pub(crate) fn append(
-        &mut self,
-        event: ConversationEvent,
-        to: Option<PeerId>,
-    ) -> Arc<LoggedEvent> {
+    pub fn append(&mut self, event: ConversationEvent, to: Option<PeerId>) -> Arc<LoggedEvent> {
         let is_outside_turn = matches!(
             event,
             ConversationEvent::Endpoint(
@@ -566,7 +559,7 @@ impl EventLog {
     }
 
     /// Starts a turn; evicts the events before the previous one. Returns the sequence number before its first event.
-    pub(crate) fn begin_turn(&mut self, entry: Option<String>, is_new_answer: bool) -> u64 {
+    pub fn begin_turn(&mut self, entry: Option<String>, is_new_answer: bool) -> u64 {
         let after = self.newest_seq();
         self.start_turn(TurnMarker {
             turn_number: 0,
@@ -589,19 +582,19 @@ impl EventLog {
     }
 
     /// Evicts all events and skips a number, so that every subscriber sees a gap.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.skip_to(self.newest_seq + 1);
         self.clear_turn_state();
     }
 
     /// Marks the turn as ended or paused.
-    pub(crate) fn end_turn(&mut self) {
+    pub fn end_turn(&mut self) {
         self.turn.running = false;
     }
 
     /// Returns the position after the event of a sequence number; `None` if events after it were evicted, or the number is
     /// not one of this log.
-    pub(crate) fn position_after(&self, seq: u64) -> Option<u64> {
+    pub fn position_after(&self, seq: u64) -> Option<u64> {
         if !self.retains_after(seq) {
             return None;
         }
@@ -611,7 +604,7 @@ impl EventLog {
     }
 
     /// Reads at most `max` events from a position on.
-    pub(crate) fn read_from(
+    pub fn read_from(
         &self,
         position: u64,
         max: usize,
@@ -629,29 +622,29 @@ impl EventLog {
     }
 
     /// The position of the next event.
-    pub(crate) fn next_position(&self) -> u64 {
+    pub fn next_position(&self) -> u64 {
         self.first_position + u64::try_from(self.events.len()).unwrap_or(u64::MAX)
     }
 
     /// The highest sequence number that was used.
-    pub(crate) fn newest_seq(&self) -> u64 {
+    pub fn newest_seq(&self) -> u64 {
         self.newest_seq
     }
 
     /// Returns true if no event after this number was evicted.
-    pub(crate) fn retains_after(&self, seq: u64) -> bool {
+    pub fn retains_after(&self, seq: u64) -> bool {
         (self.evicted_up_to..=self.newest_seq()).contains(&seq)
     }
 
-    pub(crate) fn turn(&self) -> &TurnMarker {
+    pub fn turn(&self) -> &TurnMarker {
         &self.turn
     }
 
-    pub(crate) fn pending(&self) -> &[PendingApproval] {
+    pub fn pending(&self) -> &[PendingApproval] {
         &self.pending.0
     }
 
-    pub(crate) fn partial(&self) -> &PartialStep {
+    pub fn partial(&self) -> &PartialStep {
         &self.partial
     }
 }

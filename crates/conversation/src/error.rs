@@ -127,12 +127,14 @@ impl From<ChatError> for ConversationError {
 
 impl ConversationError {
     /// The turn of the conversation does not wait for what was sent, or another request has sent it.
-    pub(crate) fn not_taken() -> Self {
+    #[doc(hidden)]
+    pub fn not_taken() -> Self {
         let message = "the conversation went on without it, or another request has sent it, too: read the conversation, and send it again if it is not there";
         Self::Conflict { message }
     }
 
-    pub(crate) fn unencodable(error: impl std::fmt::Display) -> Self {
+    #[doc(hidden)]
+    pub fn unencodable(error: impl std::fmt::Display) -> Self {
         Self::Unencodable { message: error.to_string() }
     }
 
@@ -161,7 +163,7 @@ impl ConversationError {
     }
 
     /// The message for clients: secrets are redacted where it may have text of a store or a model.
-    pub(crate) fn message(&self) -> String {
+    pub fn message(&self) -> String {
         let message = self.to_string();
         match self {
             Self::Store(_) | Self::SharedState(_) | Self::Chat(_) => redact(&message).into_owned(),
@@ -170,7 +172,7 @@ impl ConversationError {
     }
 
     /// Returns how long to wait before a retry, if that is known.
-    pub(crate) fn retry_after(&self) -> Option<Duration> {
+    pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Quota { retry_after, .. }
             | Self::Overloaded { retry_after, .. }
@@ -180,7 +182,7 @@ impl ConversationError {
     }
 
     /// Returns true if the same request may succeed a little later, without a change of anything that people decide.
-    pub(crate) fn is_transient(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         use ConversationErrorKind as Kind;
         matches!(
             self.kind(),
@@ -193,10 +195,9 @@ impl ConversationError {
     }
 }
 
-/// The kinds of [`ConversationError`] and [`TurnError`](crate::TurnError), for programs.
+/// The kinds of [`ConversationError`] and of the errors of turns, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ConversationErrorKind {
     /// The request makes no sense.
     Invalid,
@@ -243,7 +244,8 @@ pub enum ConversationErrorKind {
 }
 
 impl ConversationErrorKind {
-    pub(crate) fn of_chat_error(error: &ChatError) -> Self {
+    #[doc(hidden)]
+    pub fn of_chat_error(error: &ChatError) -> Self {
         match error {
             ChatError::Model(error) => Self::Model(error.kind),
             ChatError::Store(StoreError::Withdrawn { .. }) => Self::Withdrawn,
