@@ -101,6 +101,10 @@ impl FaultDriver {
 
     fn cause(&mut self, cluster: &mut Cluster, fault: Fault) {
         let n = self.rng.below(cluster.nodes.len());
+        if !matches!(fault, Fault::Kill | Fault::Suspend) {
+            // A node that is about to start ends by the signal, or with an error because it lacks its store or bus, as it should.
+            cluster.wait_until_nodes_are_ready();
+        }
         match fault {
             Fault::Kill => {
                 cluster.kill(n);

@@ -25,6 +25,7 @@ mod endpoint;
 mod everywhere;
 mod facade_names;
 mod layering;
+mod module_cycles;
 mod packages;
 mod programs;
 mod real_servers;

@@ -8,8 +8,6 @@ use serde_json::{Map, Value};
 use toolwright_chat::ChatEvent;
 use toolwright_core::{Content, Role};
 
-use crate::log::logged_event::NumberedEvent;
-
 /// An event of a conversation; serializes as an object with a `type`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -142,5 +140,20 @@ impl SequencedEvent {
     /// Returns true if this peer receives the event.
     pub fn is_visible_to(&self, peer: Option<&PeerId>) -> bool {
         self.recipient.is_none() || self.recipient.as_ref() == peer
+    }
+}
+
+/// An event with its number, as it is sent.
+#[derive(Serialize)]
+pub(crate) struct NumberedEvent<'a, T> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seq: Option<u64>,
+    pub(crate) at: u64,
+    pub(crate) event: &'a T,
+}
+
+impl<T: Serialize> NumberedEvent<'_, T> {
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
     }
 }

@@ -10,8 +10,9 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use toolwright_chat::{LeaseStatus, Store, StoreError, TailEnd, random_hex};
 
-use crate::log::{EventSource, NodeChannel, RemoteAppend, SharedLog};
+use crate::event_log::{EventSource, RemoteAppend};
 use crate::node_message::NodeMessage;
+use crate::shared_log::{NodeChannel, SharedLog};
 
 /// How long to wait for the state of the node that holds the lease.
 const STATE_TIMEOUT: Duration = Duration::from_secs(2);

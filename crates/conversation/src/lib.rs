@@ -7,15 +7,19 @@
 mod error;
 mod event;
 #[doc(hidden)]
+pub mod event_log;
+#[doc(hidden)]
 pub mod follower;
 #[doc(hidden)]
-pub mod log;
+pub mod logged_event;
 #[doc(hidden)]
 pub mod node_message;
 #[doc(hidden)]
 pub mod participant;
 #[doc(hidden)]
 pub mod peers;
+#[doc(hidden)]
+pub mod shared_log;
 mod usage;
 
 pub use error::{ConversationError, ConversationErrorKind, error_kind};

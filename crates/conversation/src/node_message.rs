@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ConversationError, ConversationErrorKind};
-use crate::log::logged_event::WireEvent;
-use crate::log::{LogState, TurnMarker};
+use crate::event_log::{LogState, TurnMarker};
+use crate::logged_event::WireEvent;
 use crate::participant::Participant;
 
 /// A message to the other nodes that have the conversation in memory.

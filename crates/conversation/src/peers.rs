@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::event::EndpointEvent;
-use crate::log::SharedLog;
 use crate::node_message::NodeMessage;
 use crate::participant::Participant;
+use crate::shared_log::SharedLog;
 
 /// How long the clients of a node count that announces them no more.
 const REMOTE_LIFETIME: Duration = Duration::from_secs(20);

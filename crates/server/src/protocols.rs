@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use toolwright_chat::ChatEvent;
-use toolwright_conversation::log::logged_event::{EventBody, TextKind};
+use toolwright_conversation::logged_event::{EventBody, TextKind};
 use toolwright_conversation::{ConversationEvent, EndpointEvent};
 use toolwright_core::Content;
 

@@ -13,12 +13,11 @@ use toolwright_chat::{
     PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest, abandon_turn, branches,
     is_turn_over, load_path, load_unfinished_turn, newest_path,
 };
+use toolwright_conversation::event_log::{EventLog, EventSource, NO_SEQ, PartialStep};
 use toolwright_conversation::follower::Follower;
-use toolwright_conversation::log::{
-    EventLog, EventSource, NO_SEQ, NodeChannel, PartialStep, Publisher, SharedLog,
-};
 use toolwright_conversation::node_message::NodeMessage;
 use toolwright_conversation::peers::Peers;
+use toolwright_conversation::shared_log::{NodeChannel, Publisher, SharedLog};
 use toolwright_conversation::{
     ConversationError, ConversationUsage, EndpointEvent, PeerId, UsageSum,
 };

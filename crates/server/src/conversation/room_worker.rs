@@ -19,8 +19,9 @@ use toolwright_chat::{
     load_unfinished_turn, open_turn_messages,
 };
 use toolwright_conversation::ConversationError;
-use toolwright_conversation::log::{NO_SEQ, Publisher};
+use toolwright_conversation::event_log::NO_SEQ;
 use toolwright_conversation::node_message::NodeMessage;
+use toolwright_conversation::shared_log::Publisher;
 use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::CancellationToken;
 

@@ -11,7 +11,7 @@ use toolwright_chat::{
     ChatError, ChatEvent, ChatStream, InboxItem, ModelId, Response, StoreError, TurnEnd,
     TurnRequest, Usage,
 };
-use toolwright_conversation::log::Publisher;
+use toolwright_conversation::shared_log::Publisher;
 use toolwright_conversation::{ConversationError, ConversationEvent, EndpointEvent, PeerId};
 use toolwright_core::{Bundle, BundleItem, Caller, CancellationToken};
 

@@ -8,8 +8,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use toolwright_conversation::PeerId;
-use toolwright_conversation::log::LogRead;
-use toolwright_conversation::log::logged_event::LoggedEvent;
+use toolwright_conversation::event_log::LogRead;
+use toolwright_conversation::logged_event::LoggedEvent;
 
 use crate::conversation::room::{ConversationSnapshot, Room};
 

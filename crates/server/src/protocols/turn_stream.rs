@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio_util::sync::DropGuard;
 use toolwright_conversation::EndpointEvent;
-use toolwright_conversation::log::logged_event::EventBody;
+use toolwright_conversation::logged_event::EventBody;
 
 use crate::conversation::subscriber::{Delivery, Subscriber};
 use crate::protocols::sse::FrameSource;

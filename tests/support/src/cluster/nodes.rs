@@ -283,12 +283,17 @@ impl Cluster {
 
     /// Waits until every node that runs accepts messages, also through the balancer.
     pub fn wait_until_ready(&self) {
+        self.wait_until_nodes_are_ready();
+        self.wait_until_status(self.address(), "/readyz", 200);
+    }
+
+    /// Waits until every node that runs accepts messages.
+    pub fn wait_until_nodes_are_ready(&self) {
         for n in 0..self.nodes.len() {
             if self.is_running(n) {
                 self.wait_until_status(self.nodes[n].address, "/readyz", 200);
             }
         }
-        self.wait_until_status(self.address(), "/readyz", 200);
     }
 
     /// Waits until a path has a status.

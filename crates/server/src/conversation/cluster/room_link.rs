@@ -9,8 +9,8 @@ use toolwright_bus::{Delivery, Subscription};
 use toolwright_chat::StoreError;
 use toolwright_conversation::ConversationError;
 use toolwright_conversation::follower::{Follower, FollowingNode};
-use toolwright_conversation::log::NodeChannel;
 use toolwright_conversation::node_message::NodeMessage;
+use toolwright_conversation::shared_log::NodeChannel;
 
 use crate::conversation::room::Room;
 use crate::endpoint::server_state::ServerState;

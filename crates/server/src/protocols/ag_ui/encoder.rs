@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use toolwright_chat::{ChatEvent, ModelId, PendingApproval, TurnEnd};
 use toolwright_conversation::EndpointEvent;
-use toolwright_conversation::log::PendingApprovals;
-use toolwright_conversation::log::logged_event::TextKind;
+use toolwright_conversation::event_log::PendingApprovals;
+use toolwright_conversation::logged_event::TextKind;
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::thread::content_json;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ApprovalVerdict, ChatEvent, TurnEnd};
 use toolwright_conversation::EndpointEvent;
-use toolwright_conversation::log::logged_event::TextKind;
+use toolwright_conversation::logged_event::TextKind;
 use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
 
 use crate::protocols::{EventEncoder, Messages, StepState, content_text};

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use axum::extract::ws::Utf8Bytes;
 use serde::Serialize;
-use toolwright_conversation::log::logged_event::LoggedEvent;
+use toolwright_conversation::logged_event::LoggedEvent;
 use toolwright_conversation::{ConversationEvent, EndpointEvent};
 use toolwright_core::__internal::unix_millis_now;
 

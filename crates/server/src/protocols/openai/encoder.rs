@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
 use toolwright_conversation::EndpointEvent;
-use toolwright_conversation::log::PendingApprovals;
-use toolwright_conversation::log::logged_event::TextKind;
+use toolwright_conversation::event_log::PendingApprovals;
+use toolwright_conversation::logged_event::TextKind;
 use toolwright_core::Content;
 use toolwright_core::schema::Schema;
 

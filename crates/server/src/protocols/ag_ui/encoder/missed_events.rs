@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright_chat::{Entry, EntryBody, Turn};
 use toolwright_conversation::EndpointEvent;
-use toolwright_conversation::log::logged_event::TextKind;
+use toolwright_conversation::logged_event::TextKind;
 
 use super::AgUiEncoder;
 use crate::conversation::room::ConversationSnapshot;

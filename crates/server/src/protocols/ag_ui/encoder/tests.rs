@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
 use toolwright_conversation::ConversationEvent;
-use toolwright_conversation::log::logged_event::EventBody;
+use toolwright_conversation::logged_event::EventBody;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::*;

@@ -5,7 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize, Serializer};
 use toolwright_chat::ChatEvent;
 
-use crate::event::{ConversationEvent, PeerId, SequencedEvent};
+use crate::event::{ConversationEvent, NumberedEvent, PeerId, SequencedEvent};
 
 /// An event in the log. A turn has thousands of them, most of them a few letters of text: so it is small, and encoded when a
 /// client reads it.
@@ -59,21 +59,6 @@ impl From<WireEvent> for LoggedEvent {
     fn from(wire: WireEvent) -> Self {
         let body = EventBody::from(wire.event);
         Self { seq: wire.seq, at: wire.at, recipient: wire.to, body }
-    }
-}
-
-/// An event with its number, as it is sent.
-#[derive(Serialize)]
-pub(crate) struct NumberedEvent<'a, T> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) seq: Option<u64>,
-    pub(crate) at: u64,
-    pub(crate) event: &'a T,
-}
-
-impl<T: Serialize> NumberedEvent<'_, T> {
-    pub(crate) fn to_json(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
     }
 }
 

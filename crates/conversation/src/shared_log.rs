@@ -1,8 +1,5 @@
 //! What a conversation publishes: its event log, those that read it at this node, and the nodes that follow it.
 
-mod event_log;
-pub mod logged_event;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,11 +7,8 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 use toolwright_bus::{Bus, BusError, Subscription};
 
-pub use self::event_log::{
-    EventLog, EventSource, LogRead, LogState, NO_SEQ, PartialStep, PendingApprovals, RemoteAppend,
-    TurnMarker,
-};
 use crate::event::{ConversationEvent, EndpointEvent, PeerId};
+use crate::event_log::EventLog;
 use crate::node_message::NodeMessage;
 
 /// The event log of a conversation at this node.

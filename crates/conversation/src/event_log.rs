@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use toolwright_chat::{ChatEvent, PendingApproval};
 use toolwright_core::__internal::unix_millis_now;
 
-use super::logged_event::{EventBody, LoggedEvent, TextKind, WireEvent};
 use crate::event::{ConversationEvent, EndpointEvent, PeerId};
+use crate::logged_event::{EventBody, LoggedEvent, TextKind, WireEvent};
 
 /// The maximum number of events in a log.
 const MAX_EVENTS: usize = 16 << 10;
