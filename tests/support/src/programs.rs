@@ -13,11 +13,14 @@ fn profile_folder() -> PathBuf {
 }
 
 fn built(program: PathBuf, target: &str) -> PathBuf {
-    let release = program.components().any(|folder| folder.as_os_str() == "release");
-    let release = if release { " --release" } else { "" };
+    let folder = profile_folder();
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
     assert!(
         program.exists(),
-        "{} is not built: cargo build{release} --workspace --all-features {target}",
+        "{} is not built: cargo build --profile {profile} --workspace --all-features {target}",
         program.display()
     );
     program
