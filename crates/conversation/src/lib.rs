@@ -11,6 +11,8 @@ pub mod event_log;
 #[doc(hidden)]
 pub mod follower;
 #[doc(hidden)]
+pub mod log_reader;
+#[doc(hidden)]
 pub mod logged_event;
 #[doc(hidden)]
 pub mod node_message;

@@ -27,7 +27,7 @@ use toolwright_core::CancellationToken;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::cluster::room_link::RoomLink;
 use crate::conversation::room_command::{CommandKind, RoomCommand};
-use crate::conversation::room_worker::RoomWork;
+use crate::conversation::room_worker::{Held, Recovery, RoomWork, WorkerState};
 use crate::conversation::unstored::UnstoredConversation;
 use crate::endpoint::path_template::PathParams;
 use crate::endpoint::{EndpointRuntime, random_id};
@@ -162,7 +162,8 @@ impl Room {
         self.link = None;
         self.log = Arc::new(SharedLog::new(None));
         self.peers = Peers::new(Arc::clone(&self.log), "", false);
-        self.work().publisher = Some(self.log.begin_term(1));
+        let publisher = self.log.begin_term(1);
+        self.work().held = Some(Held { lease: None, publisher });
         self
     }
 
@@ -176,7 +177,7 @@ impl Room {
 
     /// The publisher of the turn that runs, or of events that belong to no turn.
     pub(crate) fn publisher(&self) -> Publisher {
-        let publisher = self.work().publisher.clone();
+        let publisher = self.work().held.as_ref().map(|held| held.publisher.clone());
         publisher.unwrap_or_else(|| self.log.publisher())
     }
 
@@ -255,7 +256,7 @@ impl Room {
         let is_lent = live.lent_permit().is_some();
         {
             let mut work = self.work();
-            if work.current_item.as_ref() == Some(&id) {
+            if work.is_running(&id) {
                 return Err(decided_before());
             }
             // Of a decision that is sent again, the newer request is answered: its client waits.
@@ -309,7 +310,7 @@ impl Room {
             return Err(ConversationError::Forbidden { message });
         }
         // A turn that begins meanwhile, here or in another process, cannot append the message any more.
-        let has_begun = self.work().current_item.as_ref() == Some(&item.id);
+        let has_begun = self.work().is_running(&item.id);
         if has_begun || !store.remove_inbox_item(&self.id, position).await? {
             return Err(ConversationError::NotQueued);
         }
@@ -371,12 +372,8 @@ impl Room {
         }
         *recovered = true;
         let settled = CancellationToken::new();
-        {
-            let mut work = self.work();
-            work.recovery = Some(settled.clone());
-            work.recovery_guard = Some(settled.drop_guard());
-            work.recovery_context = Some(context.clone());
-        }
+        let guard = Some(settled.clone().drop_guard());
+        self.work().recovery = Some(Recovery { settled, guard, context: context.clone() });
         self.wake();
         Ok(())
     }
@@ -399,22 +396,27 @@ impl Room {
 
     /// Returns true if this process runs a turn of the conversation, or has a paused one.
     fn has_open_turn(&self) -> bool {
-        self.work().running.is_some() || !self.event_log().pending().is_empty()
+        self.work().turn.is_some() || !self.event_log().pending().is_empty()
     }
 
-    fn is_working(&self) -> bool {
-        self.work().is_working
+    pub(super) fn is_working(&self) -> bool {
+        self.work().worker != WorkerState::Absent
+    }
+
+    /// The id of the inbox item whose turn runs.
+    fn current_item(&self) -> Option<String> {
+        self.work().turn.as_ref()?.item.clone()
     }
 
     /// The lease of the conversation, while a worker of this process holds it.
     pub(crate) fn held_lease(&self) -> Option<Arc<HeldLease>> {
-        self.work().lease.clone()
+        self.work().held.as_ref().and_then(|held| held.lease.clone())
     }
 
     /// Waits until a recovered turn has requested its approvals again, has ended or made progress; at most
     /// [`RECOVERY_TIMEOUT`].
     pub(crate) async fn wait_until_recovered(&self) {
-        let settled = self.work().recovery.clone();
+        let settled = self.work().recovery.as_ref().map(|recovery| recovery.settled.clone());
         if let Some(settled) = settled {
             // Another process may hold the lease: then the turn is shown as running.
             let _ = timeout(RECOVERY_TIMEOUT, settled.cancelled()).await;
@@ -518,7 +520,7 @@ impl Room {
             return Ok(Default::default());
         }
         let inbox = self.endpoint.store.inbox(&self.id).await?;
-        let current = self.work().current_item.clone();
+        let current = self.current_item();
         let messages = inbox.into_iter().filter_map(|item| {
             let peer = item.peer.map(PeerId::from);
             let is_shown = current.as_ref() != Some(&item.id)
@@ -615,7 +617,7 @@ impl Room {
         let Some(lease) = self.held_lease().filter(|_| !self.endpoint.is_persistent()) else {
             return;
         };
-        let current = self.work().current_item.clone();
+        let current = self.current_item();
         let store = &self.endpoint.store;
         let deleted = async {
             let inbox = store.inbox(&self.id).await?;

@@ -42,51 +42,71 @@ const STOP_INTERVAL: Duration = Duration::from_secs(2);
 /// What this process does for the conversation.
 #[derive(Default)]
 pub(super) struct RoomWork {
-    /// True while a worker attends to the conversation.
-    pub(super) is_working: bool,
-    /// True if an item may have been added since the worker has read the inbox.
-    pub(super) is_woken: bool,
-    /// True while clients of this node wait for another one that holds the lease.
-    is_watching_holder: bool,
-    /// True if another node that holds the lease has to read the inbox.
-    pub(super) wakes_holder: bool,
-    pub(super) lease: Option<Arc<HeldLease>>,
-    /// Publishes what happens under the lease.
-    pub(super) publisher: Option<Publisher>,
-    /// True if a turn was interrupted: its events may not be those that the journal has.
-    pub(super) is_interrupted: bool,
-    /// The id of the inbox item whose turn runs.
-    pub(super) current_item: Option<String>,
-    /// Cancels the running turn.
-    pub(super) running: Option<CancellationToken>,
-    /// What the running turn holds.
-    pub(super) reservation: Option<TurnReservation>,
-    /// True if a stop was added since the worker has read the inbox, for a turn that was not running yet.
-    pub(super) stops_next_turn: bool,
+    pub(super) worker: WorkerState,
+    /// What the worker has once it has the lease.
+    pub(super) held: Option<Held>,
+    pub(super) turn: Option<RunningTurn>,
+    pub(super) recovery: Option<Recovery>,
     /// What this process knows about inbox items beyond what is stored, by their id.
     pub(super) live: HashMap<String, LiveCommand>,
-    /// Cancelled when a recovered turn has paused, ended or made progress.
-    pub(super) recovery: Option<CancellationToken>,
-    /// Cancels [`recovery`](Self::recovery) when it is dropped.
-    pub(super) recovery_guard: Option<DropGuard>,
+    /// True if a stop was added since the worker has read the inbox, for a turn that was not running yet.
+    pub(super) stops_next_turn: bool,
+    /// True if another node that holds the lease has to read the inbox.
+    wakes_holder: bool,
+    /// True while clients of this node wait for another one that holds the lease.
+    is_watching_holder: bool,
+}
+
+/// Whether a worker attends to the conversation.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum WorkerState {
+    #[default]
+    Absent,
+    Attending,
+    /// An item may have been added since the worker has read the inbox: it reads it again.
+    Woken,
+}
+
+/// The lease of the conversation, and the right to publish what happens under it.
+pub(super) struct Held {
+    /// `None` if the conversation is not stored.
+    pub(super) lease: Option<Arc<HeldLease>>,
+    pub(super) publisher: Publisher,
+}
+
+/// The turn that runs.
+pub(super) struct RunningTurn {
+    pub(super) cancel: CancellationToken,
+    /// The id of its inbox item; `None` if it resumes, or the conversation is not stored.
+    pub(super) item: Option<String>,
+    /// What it holds.
+    pub(super) reservation: Option<TurnReservation>,
+}
+
+/// A turn that an earlier process left, and this one resumes.
+pub(super) struct Recovery {
+    /// Cancelled when the turn has paused, ended or made progress.
+    pub(super) settled: CancellationToken,
+    /// Cancels [`settled`](Self::settled) when it is dropped; taken by the turn.
+    pub(super) guard: Option<DropGuard>,
     /// The request that had the conversation recovered.
-    pub(super) recovery_context: Option<RequestContext>,
+    pub(super) context: RequestContext,
 }
 
 impl RoomWork {
     /// The worker ends.
     fn end(&mut self) {
-        self.is_working = false;
-        self.end_command();
-        self.lease = None;
-        self.publisher = None;
-        self.recovery_guard = None;
+        self.worker = WorkerState::Absent;
+        self.turn = None;
+        self.held = None;
+        if let Some(recovery) = &mut self.recovery {
+            recovery.guard = None;
+        }
     }
 
-    fn end_command(&mut self) {
-        self.running = None;
-        self.reservation = None;
-        self.current_item = None;
+    /// Returns true if the turn of this inbox item runs.
+    pub(super) fn is_running(&self, item: &str) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.item.as_deref() == Some(item))
     }
 }
 
@@ -95,6 +115,8 @@ struct RoomWorker<'a> {
     room: &'a Arc<Room>,
     /// True once nothing is left to do: from then on, the room's work belongs to the next worker.
     is_finished: AtomicBool,
+    /// True if a turn was interrupted: its events may not be those that the journal has.
+    is_interrupted: AtomicBool,
 }
 
 impl RoomWorker<'_> {
@@ -105,8 +127,9 @@ impl RoomWorker<'_> {
             if std::mem::take(&mut work.stops_next_turn) {
                 command.cancel.cancel();
             }
-            work.running = Some(command.cancel.clone());
-            work.current_item = item.as_ref().map(|item| item.id.clone());
+            let (cancel, item) =
+                (command.cancel.clone(), item.as_ref().map(|item| item.id.clone()));
+            work.turn = Some(RunningTurn { cancel, item, reservation: None });
         }
         let (cancel, current) = (command.cancel.clone(), item.as_ref().map(|item| item.id.clone()));
         let status = tokio::select! {
@@ -114,9 +137,8 @@ impl RoomWorker<'_> {
             status = self.room.run_turn(command, item) => status,
             never = self.cancel_on_stored_stop(&cancel, current.as_deref()) => match never {},
         };
-        let mut work = self.room.work();
-        work.end_command();
-        work.is_interrupted = status.is_none();
+        self.room.work().turn = None;
+        self.is_interrupted.store(status.is_none(), Ordering::Relaxed);
         status
     }
 
@@ -131,7 +153,7 @@ impl RoomWorker<'_> {
         let refused = refuse_message(self.room, principal, Some(item), parts, reason).await;
         let is_refused = matches!(refused, CommandStatus::Turn(_));
         // The journal may have what no subscriber has received.
-        self.room.work().is_interrupted = !is_refused;
+        self.is_interrupted.store(!is_refused, Ordering::Relaxed);
         is_refused.then_some(TurnStatus::Over)
     }
 
@@ -183,9 +205,7 @@ impl InboxHandler for RoomWorker<'_> {
             self.room.usage.invalidate();
         }
         let publisher = self.room.log.begin_term(term);
-        let mut work = self.room.work();
-        work.publisher = Some(publisher);
-        work.lease = Some(Arc::clone(lease));
+        self.room.work().held = Some(Held { lease: Some(Arc::clone(lease)), publisher });
     }
 
     fn resume<'a>(&'a self, _lease: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
@@ -196,7 +216,8 @@ impl InboxHandler for RoomWorker<'_> {
             let record = PrincipalRecord::of_last_turn(&entries);
             let (context, guard) = {
                 let mut work = room.work();
-                (work.recovery_context.clone(), work.recovery_guard.take())
+                let recovery = work.recovery.as_mut();
+                recovery.map(|it| (it.context.clone(), it.guard.take())).unzip()
             };
             let principal = room.principal_of(record, context.as_ref())?;
             let principal =
@@ -204,7 +225,7 @@ impl InboxHandler for RoomWorker<'_> {
             room.restore_chosen_model(&entries);
             room.endpoint.server.metrics.resumed_turns.inc();
             let mut command = Box::new(RoomCommand::resume(principal));
-            command.recovery_guard = guard;
+            command.recovery_guard = guard.flatten();
             match room.prepare_turn(&mut command).await {
                 TurnStart::Ready => self.run(command, None).await,
                 TurnStart::Refused(_) | TurnStart::NotNow => None,
@@ -226,7 +247,7 @@ impl InboxHandler for RoomWorker<'_> {
             }
             if matches!(item.body, InboxBody::Message { .. }) && room.event_log().needs_new_term() {
                 // The worker that is woken acquires the lease again, and has new numbers for the next turn.
-                room.work().is_woken = true;
+                room.work().worker = WorkerState::Woken;
                 return None;
             }
             let (live, context) = {
@@ -234,7 +255,7 @@ impl InboxHandler for RoomWorker<'_> {
                 let live = work.live.remove(&item.id);
                 // Mostly the only one: a turn does not keep the room for it.
                 work.live.shrink_to_fit();
-                (live, work.recovery_context.clone())
+                (live, work.recovery.as_ref().map(|recovery| recovery.context.clone()))
             };
             let mut live = match live {
                 Some(live) => live,
@@ -315,18 +336,18 @@ impl InboxHandler for RoomWorker<'_> {
     }
 
     fn resumes_paused(&self) -> bool {
-        self.room.work().recovery_guard.is_some()
+        self.room.work().recovery.as_ref().is_some_and(|recovery| recovery.guard.is_some())
     }
 
     fn before_read(&self) {
         let mut work = self.room.work();
-        work.is_woken = false;
+        work.worker = WorkerState::Attending;
         work.stops_next_turn = false;
     }
 
     fn may_finish(&self) -> bool {
         let mut work = self.room.work();
-        if work.is_woken {
+        if work.worker == WorkerState::Woken {
             return false;
         }
         work.end();
@@ -400,12 +421,10 @@ fn report_to_nodes(
 impl Room {
     /// Has the inbox read and an interrupted turn resumed, by a new worker if there is none.
     pub(crate) fn wake(self: &Arc<Self>) {
-        let mut work = self.work();
-        work.is_woken = true;
-        if std::mem::replace(&mut work.is_working, true) {
+        let before = std::mem::replace(&mut self.work().worker, WorkerState::Woken);
+        if before != WorkerState::Absent {
             return;
         }
-        drop(work);
         let room = Arc::clone(self);
         self.endpoint.server.running_turns.spawn(async move {
             tokio::select! {
@@ -414,12 +433,8 @@ impl Room {
                 () = room.endpoint.server.shutdown.cancelled() => {}
             }
             room.release_turn().await;
-            let lease = {
-                let mut work = room.work();
-                work.publisher = None;
-                work.lease.take()
-            };
-            if let Some(lease) = lease {
+            let held = room.work().held.take();
+            if let Some(lease) = held.and_then(|held| held.lease) {
                 lease.release().await;
                 room.log.end_term(true);
                 room.endpoint.server.hand_over(&room.id);
@@ -435,7 +450,7 @@ impl Room {
 
     /// Another node has added an item to the inbox.
     pub(super) fn on_inbox_changed(self: &Arc<Self>) {
-        if self.work().is_working || self.event_log().was_last_holder() {
+        if self.is_working() || self.event_log().was_last_holder() {
             self.inbox_changed.notify_one();
             self.wake();
         }
@@ -458,7 +473,11 @@ impl Room {
     /// Attends to the conversation once: resumes its interrupted turn, and takes the items of its inbox.
     async fn run_worker(self: &Arc<Self>) {
         let endpoint = &self.endpoint;
-        let worker = RoomWorker { room: self, is_finished: AtomicBool::new(false) };
+        let worker = RoomWorker {
+            room: self,
+            is_finished: AtomicBool::new(false),
+            is_interrupted: AtomicBool::new(false),
+        };
         let duration = endpoint.server.limits.lease_duration;
         let attended =
             attend(&endpoint.store, &self.id, &endpoint.server.node, duration, &worker).await;
@@ -470,16 +489,16 @@ impl Room {
         if endpoint.server.draining.is_cancelled() {
             endpoint.server.hand_over(&self.id);
         }
+        let is_interrupted = worker.is_interrupted.into_inner() || attended.is_err();
         let (live, is_woken) = {
             let mut work = self.work();
+            let is_woken = work.worker == WorkerState::Woken;
             work.end();
-            let is_interrupted = std::mem::take(&mut work.is_interrupted) || attended.is_err();
             // Before the next worker can begin a term.
             self.log.end_term(is_interrupted);
             match attended {
-                Ok(Attended::Done) => (HashMap::new(), work.is_woken),
+                Ok(Attended::Done) => (HashMap::new(), is_woken),
                 Ok(Attended::Elsewhere) if self.link.is_some() => {
-                    work.is_woken = false;
                     self.leave_to_holder(&mut work);
                     (HashMap::new(), false)
                 }
@@ -524,7 +543,7 @@ impl Room {
                     work.is_watching_holder = false;
                     return;
                 }
-                if work.is_working {
+                if work.worker != WorkerState::Absent {
                     continue;
                 }
                 let is_late = |live: &mut LiveCommand| live.accepted.elapsed() >= ACQUIRE_TIMEOUT;
@@ -575,7 +594,8 @@ impl Room {
 
     /// Runs the one command of a conversation that is not stored.
     pub(super) async fn run_unstored(self: Arc<Self>, mut command: RoomCommand) {
-        self.work().running = Some(command.cancel.clone());
+        let turn = RunningTurn { cancel: command.cancel.clone(), item: None, reservation: None };
+        self.work().turn = Some(turn);
         let run = async {
             let error = match self.prepare_turn(&mut command).await {
                 TurnStart::Ready => {
@@ -602,7 +622,9 @@ impl Room {
     ) -> Option<TurnStatus> {
         let reservation = command.reservation.take();
         let permit = reservation.as_ref().and_then(|it| it.permit.as_ref()).map(Arc::downgrade);
-        self.work().reservation = reservation;
+        if let Some(turn) = &mut self.work().turn {
+            turn.reservation = reservation;
+        }
         let to = self.endpoint.event_recipient(command.peer.as_ref());
         // Boxed, because each future around it would have room for it twice.
         let turn = Box::pin(crate::conversation::turn::run_command(self, command, item));
@@ -635,7 +657,8 @@ impl Room {
     pub(crate) async fn stop_turn(self: &Arc<Self>) -> Result<bool, StoreError> {
         let (running, current) = {
             let work = self.work();
-            (work.running.clone(), work.current_item.clone())
+            let turn = work.turn.as_ref();
+            turn.map(|turn| (turn.cancel.clone(), turn.item.clone())).unzip()
         };
         let store = &self.endpoint.store;
         let entries = match self.unstored {
@@ -650,7 +673,7 @@ impl Room {
             let entries = entries.unwrap_or_default();
             let turn = open_turn_messages(&entries).next_back();
             // A turn that has just begun is not in the journal yet.
-            let turn = turn.map(str::to_owned).or_else(|| current.filter(|_| !is_open));
+            let turn = turn.map(str::to_owned).or_else(|| current.flatten().filter(|_| !is_open));
             let item = match turn {
                 Some(turn) => InboxItem::stop(&turn, unix_millis_now()),
                 None => InboxItem::new(random_id()?, unix_millis_now(), InboxBody::Stop),
@@ -664,8 +687,8 @@ impl Room {
                 (Some(running), _) => running.cancel(),
                 // A turn that begins meanwhile ends only if the stop is still in the inbox then.
                 (None, Some(_)) => self.inbox_changed.notify_one(),
-                (None, None) => match &work.running {
-                    Some(running) => running.cancel(),
+                (None, None) => match &work.turn {
+                    Some(turn) => turn.cancel.cancel(),
                     None => work.stops_next_turn = true,
                 },
             }

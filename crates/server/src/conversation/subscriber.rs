@@ -1,36 +1,20 @@
-//! A subscriber of a conversation's events: each event after a sequence number once, or a snapshot where events were
-//! evicted.
-//!
-//! A subscriber holds only a position, so that a slow one costs nothing and falls back to a snapshot.
+//! A subscriber of a conversation: its events, and a snapshot where some were evicted.
 
-use std::collections::VecDeque;
-use std::pin::pin;
 use std::sync::Arc;
 
 use toolwright_conversation::PeerId;
-use toolwright_conversation::event_log::LogRead;
+use toolwright_conversation::log_reader::LogReader;
 use toolwright_conversation::logged_event::LoggedEvent;
 
 use crate::conversation::room::{ConversationSnapshot, Room};
 
-/// The number of events that are read from the log at a time.
-const BATCH_SIZE: usize = 64;
-
 /// A subscriber of a conversation.
 pub(crate) struct Subscriber {
     pub(crate) room: Arc<Room>,
-    /// The sequence number of the last event that the client has, before the first read.
-    after: Option<u64>,
-    /// The position of the next event in the log; `None` if a snapshot is needed first.
-    position: Option<u64>,
-    /// Events without a number before this position are included in the last snapshot.
-    unnumbered_from: u64,
-    peer: Option<PeerId>,
+    reader: LogReader,
     /// The id of the conversation in snapshots; by default the owner's.
     client_id: Option<String>,
-    ignores_recipient: bool,
-    buffered: VecDeque<Arc<LoggedEvent>>,
-    ended: bool,
+    has_ended: bool,
 }
 
 /// What a subscriber receives.
@@ -45,19 +29,19 @@ pub(crate) enum Delivery {
 
 impl Subscriber {
     pub(crate) fn new(room: Arc<Room>, after: Option<u64>, peer: Option<PeerId>) -> Self {
+        let reader = LogReader::new(Arc::clone(&room.log), after, peer);
+        Self::with_reader(room, reader)
+    }
+
+    /// A subscriber that receives the events of every recipient: a client that reconnects to a turn has a new peer id.
+    pub(crate) fn for_all_recipients(room: Arc<Room>, after: u64) -> Self {
+        let reader = LogReader::for_all_recipients(Arc::clone(&room.log), after);
+        Self::with_reader(room, reader)
+    }
+
+    fn with_reader(room: Arc<Room>, reader: LogReader) -> Self {
         room.endpoint.server.metrics.subscribers.inc();
-        room.log.add_reader();
-        Self {
-            after,
-            position: None,
-            unnumbered_from: 0,
-            room,
-            peer,
-            client_id: None,
-            ignores_recipient: false,
-            buffered: VecDeque::new(),
-            ended: false,
-        }
+        Self { room, reader, client_id: None, has_ended: false }
     }
 
     /// Sets the id by which the client names the conversation.
@@ -66,116 +50,44 @@ impl Subscriber {
         self
     }
 
-    /// A subscriber that receives the events of every recipient: a client that reconnects to a turn has a new peer id.
-    pub(crate) fn for_all_recipients(room: Arc<Room>, after: u64) -> Self {
-        let mut subscriber = Self::new(room, Some(after), None);
-        subscriber.ignores_recipient = true;
-        subscriber
-    }
-
     /// Waits for the next delivery; `None` after the last one.
     pub(crate) async fn next(&mut self) -> Option<Delivery> {
-        loop {
-            if self.ended {
-                return None;
-            }
-            if let Some(event) = self.pop_buffered() {
-                return Some(Delivery::Event(event));
-            }
-            match self.read_log() {
-                LogRead::Events => {}
-                LogRead::Gap => {
-                    let Ok(mut snapshot) = self.room.snapshot().await else {
-                        self.ended = true;
-                        return None;
-                    };
-                    self.position = match snapshot.events_follow {
-                        true => self.room.event_log().position_after(snapshot.seq),
-                        // Its number may not be that of a position, if the numbers of the term are used up.
-                        false => Some(snapshot.position),
-                    };
-                    self.unnumbered_from = snapshot.position;
-                    if let Some(id) = &self.client_id {
-                        snapshot.id.clone_from(id);
-                    }
-                    return Some(Delivery::Snapshot(Box::new(snapshot)));
-                }
-                LogRead::UpToDate => {
-                    let room = Arc::clone(&self.room);
-                    let mut changed = pin!(room.log.changed());
-                    changed.as_mut().enable();
-                    // An event in between is not missed.
-                    if self.read_log() != LogRead::UpToDate {
-                        continue;
-                    }
-                    tokio::select! {
-                        // The events of a turn that has just ended come before the end of the stream.
-                        biased;
-                        () = changed => {}
-                        () = self.room.endpoint.server.shutdown.cancelled() => {
-                            self.ended = true;
-                            return Some(Delivery::Shutdown);
-                        }
-                    }
-                }
-            }
+        if self.has_ended {
+            return None;
         }
+        let event = tokio::select! {
+            // The events of a turn that has just ended come before the end of the stream.
+            biased;
+            event = self.reader.next() => event,
+            () = self.room.endpoint.server.shutdown.cancelled() => {
+                self.has_ended = true;
+                return Some(Delivery::Shutdown);
+            }
+        };
+        if let Some(event) = event {
+            return Some(Delivery::Event(event));
+        }
+        let Ok(mut snapshot) = self.room.snapshot().await else {
+            self.has_ended = true;
+            return None;
+        };
+        let events_after = snapshot.events_follow.then_some(snapshot.seq);
+        self.reader.go_on_after_snapshot(snapshot.position, events_after);
+        if let Some(id) = &self.client_id {
+            snapshot.id.clone_from(id);
+        }
+        Some(Delivery::Snapshot(Box::new(snapshot)))
     }
-}
 
-impl Subscriber {
     /// Returns the next event if it is available; `None` if [`next`](Self::next) has to wait, or has something else.
     pub(crate) fn next_available(&mut self) -> Option<Arc<LoggedEvent>> {
-        loop {
-            if self.ended {
-                return None;
-            }
-            if let Some(event) = self.pop_buffered() {
-                return Some(event);
-            }
-            if self.read_log() != LogRead::Events {
-                return None;
-            }
-        }
-    }
-
-    /// Takes the next buffered event that this subscriber receives.
-    fn pop_buffered(&mut self) -> Option<Arc<LoggedEvent>> {
-        while let Some(event) = self.buffered.pop_front() {
-            if self.ignores_recipient || event.is_visible_to(self.peer.as_ref()) {
-                return Some(event);
-            }
-        }
-        None
-    }
-
-    /// Reads the next events of the log into the buffer.
-    fn read_log(&mut self) -> LogRead {
-        let log = self.room.event_log();
-        if let Some(after) = self.after.take() {
-            self.position = log.position_after(after);
-        }
-        let Some(begin) = self.position else {
-            return LogRead::Gap;
-        };
-        let is_new =
-            |position, event: &LoggedEvent| event.seq.is_some() || position >= self.unnumbered_from;
-        let mut next = begin;
-        let read = log.read_from(begin, BATCH_SIZE, |event| {
-            if is_new(next, event) {
-                self.buffered.push_back(Arc::clone(event));
-            }
-            next += 1;
-        });
-        self.position = Some(next);
-        read
+        self.reader.next_available().filter(|_| !self.has_ended)
     }
 }
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
         self.room.endpoint.server.metrics.subscribers.dec();
-        self.room.log.remove_reader();
     }
 }
 

@@ -127,7 +127,7 @@ impl Room {
 
     /// Releases what the turn has reserved: it is over, or paused.
     pub(crate) async fn release_turn(&self) {
-        let reservation = self.work().reservation.take();
+        let reservation = self.work().turn.as_mut().and_then(|turn| turn.reservation.take());
         if let Some(reservation) = reservation {
             reservation.release().await;
         }
